@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/plugins/beneath"
 )
 
 // An aside is where the load of an observed directory writes new files, and keeps the files that these replace
@@ -23,9 +24,9 @@ import (
 // files cannot be renamed between the two. After a kill, the next Open puts files back that are in no
 // version, and removes the others.
 type aside struct {
-	path    string // of the directory with the journal
-	d       *dir   // the directory with the files
-	inside  string // its name in the observed directory; "" if it is not there
+	path    string       // of the directory with the journal
+	d       *beneath.Dir // the directory with the files
+	inside  string       // its name in the observed directory; "" if it is not there
 	journal *os.File
 	read    domarkx.VersionReader // nil while recovering
 	warn    func(string)
@@ -60,13 +61,13 @@ type stamp struct {
 	Time  int64            `json:"time"`
 }
 
-func stampOf(s stat) *stamp { return &stamp{s.kind, s.mode, s.ino, s.size, s.mtime} }
+func stampOf(s beneath.Stat) *stamp { return &stamp{s.Kind, s.Mode, s.Ino, s.Size, s.Mtime} }
 
 func (s *stamp) record(racy bool) *record {
 	if s == nil {
 		return nil
 	}
-	return &record{racy: racy, stat: stat{kind: s.Kind, mode: s.Mode, identity: identity{ino: s.Inode}, size: s.Size, mtime: s.Time}}
+	return &record{racy: racy, stat: beneath.Stat{Kind: s.Kind, Mode: s.Mode, Identity: beneath.Identity{Ino: s.Inode}, Size: s.Size, Mtime: s.Time}}
 }
 
 const (
@@ -83,10 +84,10 @@ func (f *Directory) openAside(r domarkx.VersionReader) (*aside, error) {
 		a.journal, err = os.OpenFile(filepath.Join(a.path, journalName), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	}
 	if err == nil {
-		a.d, err = openTop(a.path)
+		a.d, err = beneath.Open(a.path)
 	}
-	if err == nil && !a.d.movesTo(f.top) {
-		err = errors.Join(a.d.close(), a.openInside(f))
+	if err == nil && !a.d.MovesTo(f.top) {
+		err = errors.Join(a.d.Close(), a.openInside(f))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("preparing to replace files: %w", err)
@@ -100,14 +101,14 @@ func (a *aside) openInside(f *Directory) (err error) {
 	if err := a.note(&swapped{In: a.inside}); err != nil {
 		return err
 	}
-	if err := f.top.mkdir(a.inside); err != nil {
+	if err := f.top.Mkdir(a.inside); err != nil {
 		return err
 	}
-	if a.d, err = f.top.open(a.inside); err != nil {
+	if a.d, err = f.top.Open(a.inside); err != nil {
 		return err
 	}
 	f.inside[a.inside] = true
-	rules, err := a.d.create(".gitignore")
+	rules, err := a.d.Create(".gitignore")
 	if err != nil {
 		return err
 	}
@@ -146,29 +147,29 @@ func (a *aside) keep(e *swapped) {
 // place yet.
 func (a *aside) close(f *Directory) error {
 	if a.stuck.Load() {
-		return errors.Join(a.d.close(), a.journal.Close()) // the next command tries again
+		return errors.Join(a.d.Close(), a.journal.Close()) // the next command tries again
 	}
-	names, err := a.d.names()
+	names, err := a.d.Names()
 	for _, name := range names {
 		if isScratch(name) {
-			err = errors.Join(err, a.d.unlink(name))
+			err = errors.Join(err, a.d.Unlink(name))
 		}
 	}
 	if a.inside != "" && !slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(name, keptPrefix) }) {
-		err = errors.Join(err, a.d.unlink(".gitignore"), f.top.rmdir(a.inside))
+		err = errors.Join(err, a.d.Unlink(".gitignore"), f.top.Rmdir(a.inside))
 	}
 	if a.journal != nil {
 		err = errors.Join(err, a.journal.Close())
 	}
-	return errors.Join(err, a.d.close(), os.Remove(filepath.Join(a.path, journalName)))
+	return errors.Join(err, a.d.Close(), os.Remove(filepath.Join(a.path, journalName)))
 }
 
 // exchange exchanges e.Scratch with the file in place. If the file system cannot do that in one step, what
 // comes out has another name then, which becomes e.Scratch.
-func (a *aside) exchange(ctx context.Context, d *dir, e *swapped) error {
+func (a *aside) exchange(ctx context.Context, d *beneath.Dir, e *swapped) error {
 	_, name := split(e.Path)
 	if !a.plain.Load() {
-		err := a.d.exchange(e.Scratch, d, name)
+		err := a.d.Exchange(e.Scratch, d, name)
 		if !errors.Is(err, errors.ErrUnsupported) {
 			return err
 		}
@@ -181,7 +182,7 @@ func (a *aside) exchange(ctx context.Context, d *dir, e *swapped) error {
 		if err := a.note(&next); err != nil {
 			return err
 		}
-		switch err := d.moveTo(name, a.d, next.Scratch); {
+		switch err := d.MoveTo(name, a.d, next.Scratch); {
 		case err == nil && out != nil: // a program created the file again
 			if err := a.drop(ctx, out, out.was); err != nil {
 				return err
@@ -192,7 +193,7 @@ func (a *aside) exchange(ctx context.Context, d *dir, e *swapped) error {
 		case out == nil || !errors.Is(err, fs.ErrNotExist):
 			return err
 		}
-		err := a.d.moveNew(e.Scratch, d, name)
+		err := a.d.MoveNew(e.Scratch, d, name)
 		if err == nil {
 			e.Scratch = out.Scratch
 		}
@@ -206,7 +207,7 @@ func (a *aside) exchange(ctx context.Context, d *dir, e *swapped) error {
 // recover completes a load that was killed: files that it moved out and that no version contains are put back.
 func (f *Directory) recover(ctx context.Context) (err error) {
 	path := f.observe.Aside
-	if path == "" || !canMoveBetween {
+	if path == "" || !beneath.CanMove {
 		return nil
 	}
 	journal, err := os.Open(filepath.Join(path, journalName))
@@ -233,12 +234,12 @@ func (f *Directory) recover(ctx context.Context) (err error) {
 			if a.inside = e.In; !isScratch(a.inside) {
 				return fmt.Errorf("%s: %q: %w", journal.Name(), a.inside, domarkx.ErrCorrupt)
 			}
-			a.d, err = f.top.open(a.inside)
+			a.d, err = f.top.Open(a.inside)
 			if errors.Is(err, fs.ErrNotExist) {
 				return os.Remove(journal.Name())
 			}
 		case a.d == nil:
-			a.d, err = openTop(path)
+			a.d, err = beneath.Open(path)
 		}
 		if err == nil && e.In == "" {
 			err = a.again(ctx, f.top, e)
@@ -248,7 +249,7 @@ func (f *Directory) recover(ctx context.Context) (err error) {
 		}
 	}
 	if a.d == nil {
-		if a.d, err = openTop(path); err != nil {
+		if a.d, err = beneath.Open(path); err != nil {
 			return err
 		}
 	}
@@ -256,13 +257,13 @@ func (f *Directory) recover(ctx context.Context) (err error) {
 }
 
 // again decides about a file that a killed load may have left.
-func (a *aside) again(ctx context.Context, top *dir, e *swapped) error {
+func (a *aside) again(ctx context.Context, top *beneath.Dir, e *swapped) error {
 	if !isScratch(e.Scratch) {
 		return fmt.Errorf("%q: %w", e.Scratch, domarkx.ErrCorrupt)
 	}
 	e.ours, e.was = e.Ours.record(false), e.Was.record(e.Racy)
 	if e.ours != nil && a.unchanged(ctx, e.Scratch, e.ours) {
-		return a.d.unlink(e.Scratch)
+		return a.d.Unlink(e.Scratch)
 	}
 	_, err := a.settleOne(ctx, top, e)
 	return err

@@ -85,14 +85,14 @@ func (c *cache) records(directory string) []record {
 // fileOf returns the entry of a version for the file that the record describes.
 func (r *record) fileOf() domarkx.File {
 	return domarkx.File{
-		Type: r.stat.kind, Mode: r.stat.mode, ID: r.id, Size: sizeOf(r), Target: r.target,
-		Major: r.stat.major, Minor: r.stat.minor, Xattrs: r.xattrs,
+		Type: r.stat.Kind, Mode: r.stat.Mode, ID: r.id, Size: sizeOf(r), Target: r.target,
+		Major: r.stat.Major, Minor: r.stat.Minor, Xattrs: r.xattrs,
 	}
 }
 
 func sizeOf(r *record) int64 {
-	if r.stat.kind == domarkx.Regular {
-		return r.stat.size
+	if r.stat.Kind == domarkx.Regular {
+		return r.stat.Size
 	}
 	return 0
 }

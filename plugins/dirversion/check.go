@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/plugins/beneath"
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
 )
@@ -134,7 +135,7 @@ func isPlain(name string) bool {
 // name looks up a name in the top directory, to find out whether the file system accepts it. It
 // returns domarkx.ErrUnsupported if not.
 func (c *nameCheck) name(at, name string) error {
-	_, err := c.f.top.stat(name)
+	_, err := c.f.top.Stat(name)
 	switch {
 	case errors.Is(err, syscall.ENAMETOOLONG):
 		return fmt.Errorf("%s has a name of %d bytes, which is too long for the file system here: %w", quoted(at), len(name), domarkx.ErrUnsupported)
@@ -216,25 +217,25 @@ func (f *Directory) fsFolding() (fsFolding, error) {
 	if f.observe != nil && f.observe.Aside != "" { // where Git does not list it
 		err := os.MkdirAll(f.observe.Aside, 0o700)
 		if err == nil {
-			in, err = openTop(f.observe.Aside)
+			in, err = beneath.Open(f.observe.Aside)
 		}
 		if err != nil {
 			return fsFolding{}, err
 		}
-		defer in.close()
+		defer in.Close()
 	}
 	scratch := scratchName()
 	name := scratch + composed
-	file, err := in.create(name)
+	file, err := in.Create(name)
 	if err != nil {
 		return fsFolding{}, err
 	}
-	defer in.unlink(name)
+	defer in.Unlink(name)
 	if err := file.Close(); err != nil {
 		return fsFolding{}, err
 	}
 	there := func(name string) bool {
-		_, err := in.stat(name)
+		_, err := in.Stat(name)
 		return err == nil
 	}
 	return fsFolding{there(strings.ToUpper(scratch) + composed), there(scratch + decomposed)}, nil

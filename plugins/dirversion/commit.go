@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/plugins/beneath"
 )
 
 // ahead is the number of directories that are read ahead of the one being written.
@@ -60,7 +61,7 @@ func (f *Directory) commit(ctx context.Context, s *scan, found *node) error {
 	defer cancel()
 	out := newCacheWriter(f.cache)
 	defer out.abort()
-	c := &walk{scan: s, out: out, links: map[identity]firstName{}}
+	c := &walk{scan: s, out: out, links: map[beneath.Identity]firstName{}}
 	if found != nil {
 		c.keeper, _ = s.w.(domarkx.DirectoryKeeper)
 	}
@@ -102,7 +103,7 @@ type walk struct {
 	*scan
 	keeper  domarkx.DirectoryKeeper // nil if unchanged directories cannot be copied from the base
 	out     *cacheWriter
-	links   map[identity]firstName // first path of each file with several hard links
+	links   map[beneath.Identity]firstName // first path of each file with several hard links
 	top     record
 	changed bool // whether the cache is out of date
 }
@@ -149,11 +150,11 @@ func (c *walk) files(ctx context.Context, l *listing, found *node) error {
 	for i := range l.files {
 		r := &l.files[i]
 		for ; next < len(l.files) && len(below) < ahead; next++ {
-			if n := &l.files[next]; n.stat.kind == domarkx.Directory && !c.keeps(found.directory(n.name)) {
+			if n := &l.files[next]; n.stat.Kind == domarkx.Directory && !c.keeps(found.directory(n.name)) {
 				below[next] = c.start(ctx, join(l.path, n.name), n)
 			}
 		}
-		if r.stat.kind == domarkx.Directory {
+		if r.stat.Kind == domarkx.Directory {
 			known := found.directory(r.name)
 			sub := below[i]
 			delete(below, i)
@@ -176,7 +177,7 @@ func (c *walk) files(ctx context.Context, l *listing, found *node) error {
 			l.changed = l.changed || sub.altered
 			continue
 		}
-		if r.stat.kind == 0 {
+		if r.stat.Kind == 0 {
 			l.changed = true
 			continue
 		}
@@ -185,7 +186,7 @@ func (c *walk) files(ctx context.Context, l *listing, found *node) error {
 		}
 	}
 	if l.changed || l.raw == "" {
-		c.out.put(l.path, slices.DeleteFunc(l.files, func(r record) bool { return r.stat.kind == 0 }))
+		c.out.put(l.path, slices.DeleteFunc(l.files, func(r record) bool { return r.stat.Kind == 0 }))
 	} else {
 		c.out.copy(l.path, l.raw)
 	}
@@ -196,10 +197,10 @@ func (c *walk) files(ctx context.Context, l *listing, found *node) error {
 func (c *walk) file(ctx context.Context, l *listing, r *record) error {
 	at := join(l.path, r.name)
 	f := r.fileOf()
-	if r.stat.kind == domarkx.Regular && r.stat.nlink > 1 {
-		first, ok := c.links[r.stat.identity]
+	if r.stat.Kind == domarkx.Regular && r.stat.Links > 1 {
+		first, ok := c.links[r.stat.Identity]
 		if !ok {
-			c.links[r.stat.identity] = firstName{at, r}
+			c.links[r.stat.Identity] = firstName{at, r}
 		} else {
 			f = first.r.fileOf()
 			f.HardLink = first.path
@@ -209,20 +210,20 @@ func (c *walk) file(ctx context.Context, l *listing, r *record) error {
 		}
 	}
 	err := c.w.Add(ctx, at, f)
-	if !errors.Is(err, domarkx.ErrNotFound) || r.stat.kind != domarkx.Regular || f.HardLink != "" {
+	if !errors.Is(err, domarkx.ErrNotFound) || r.stat.Kind != domarkx.Regular || f.HardLink != "" {
 		return err
 	}
 	// The store no longer has the content that the cache refers to.
-	d, err := c.f.top.open(l.path)
+	d, err := c.f.top.Open(l.path)
 	if err != nil {
 		return explain(l.path, err)
 	}
-	defer d.close()
+	defer d.Close()
 	if err := c.content(ctx, d, l.path, r); err != nil {
 		return err
 	}
 	l.changed, c.changed = true, true
-	if r.stat.kind == 0 {
+	if r.stat.Kind == 0 {
 		return nil
 	}
 	return c.w.Add(ctx, at, r.fileOf())

@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/plugins/beneath"
 )
 
 // Config configures a Directory.
@@ -32,10 +33,10 @@ type Config struct {
 type Directory struct {
 	cache     string
 	exclude   []pattern
-	forbidden map[identity]string
+	forbidden map[beneath.Identity]string
 	inside    map[string]bool // forbidden paths, relative to the directory
 	warn      func(string)
-	top       *dir
+	top       *beneath.Dir
 	checked   string     // id of the version that CheckLoad accepted last
 	same      *fsFolding // nil until it is needed
 	observe   *observation
@@ -53,16 +54,16 @@ func Open(c Config) (*Directory, error) {
 	if err != nil {
 		return nil, err
 	}
-	top, err := openTop(c.Path)
+	top, err := beneath.Open(c.Path)
 	if err != nil {
 		return nil, err
 	}
-	self, err := top.stat("")
+	self, err := top.Stat("")
 	if err != nil {
-		top.close()
+		top.Close()
 		return nil, err
 	}
-	f := &Directory{cache: c.Cache, exclude: exclude, warn: c.Warn, limits: c.Limits, top: top, forbidden: map[identity]string{}, inside: map[string]bool{}}
+	f := &Directory{cache: c.Cache, exclude: exclude, warn: c.Warn, limits: c.Limits, top: top, forbidden: map[beneath.Identity]string{}, inside: map[string]bool{}}
 	if c.Observe != nil {
 		f.observe = &observation{Observe: *c.Observe}
 		f.observe.begin()
@@ -74,11 +75,11 @@ func Open(c Config) (*Directory, error) {
 				f.inside[at] = true
 			}
 		}
-		if d, err := openTop(path); err == nil {
-			if st, err := d.stat(""); err == nil {
-				f.forbidden[st.identity] = path
+		if d, err := beneath.Open(path); err == nil {
+			if st, err := d.Stat(""); err == nil {
+				f.forbidden[st.Identity] = path
 			}
-			d.close()
+			d.Close()
 		}
 	}
 	err = f.admit("", self)
@@ -86,14 +87,14 @@ func Open(c Config) (*Directory, error) {
 		err = f.recover(context.Background())
 	}
 	if err != nil {
-		top.close()
+		top.Close()
 		return nil, err
 	}
 	return f, nil
 }
 
 // Close closes the directory.
-func (f *Directory) Close() error { return f.top.close() }
+func (f *Directory) Close() error { return f.top.Close() }
 
 // refuse returns the error of a path that cannot be part of a version.
 func refuse(at, why string) error {
@@ -134,8 +135,8 @@ func resolve(path string) string {
 }
 
 // admit rejects a directory that is forbidden.
-func (f *Directory) admit(at string, st stat) error {
-	if path, ok := f.forbidden[st.identity]; ok && st.ino != 0 {
+func (f *Directory) admit(at string, st beneath.Stat) error {
+	if path, ok := f.forbidden[st.Identity]; ok && st.Ino != 0 {
 		return refuse(at, fmt.Sprintf("is %q, which no resource may be", path))
 	}
 	return nil
@@ -143,17 +144,17 @@ func (f *Directory) admit(at string, st stat) error {
 
 // look stats a file of an open directory and reports whether it is left out: neither
 // versioned nor touched.
-func (f *Directory) look(d *dir, at, name string) (st stat, out bool, err error) {
+func (f *Directory) look(d *beneath.Dir, at, name string) (st beneath.Stat, out bool, err error) {
 	if f.inside[at] { // not even a stat: a mount may not answer
-		return stat{}, true, nil
+		return beneath.Stat{}, true, nil
 	}
-	st, err = d.stat(name)
+	st, err = d.Stat(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return st, false, err
 	}
-	directory := err == nil && st.kind == domarkx.Directory || errors.Is(err, errMount)
-	if directory && len(f.forbidden) > 0 && st.ino != 0 {
-		if _, out := f.forbidden[st.identity]; out {
+	directory := err == nil && st.Kind == domarkx.Directory || errors.Is(err, beneath.ErrMount)
+	if directory && len(f.forbidden) > 0 && st.Ino != 0 {
+		if _, out := f.forbidden[st.Identity]; out {
 			return st, true, nil
 		}
 	}
@@ -173,7 +174,7 @@ func explain(at string, err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.Is(err, errMount):
+	case errors.Is(err, beneath.ErrMount):
 		return refuse(at, "is a mount point, which cannot be kept in a version; exclude it or unmount it")
 	case errors.Is(err, fs.ErrPermission):
 		return fmt.Errorf("%s cannot be read or changed by this user: %w; change its mode, or exclude it", quoted(at), bare(err))
@@ -225,15 +226,15 @@ func Write(ctx context.Context, r domarkx.VersionReader, version, path string, w
 // Own sets the owners that a version records on files that Write wrote. Only root may change
 // owners.
 func Own(ctx context.Context, r domarkx.VersionReader, version, path string) error {
-	top, err := openTop(path)
+	top, err := beneath.Open(path)
 	if err != nil {
 		return err
 	}
-	defer top.close()
+	defer top.Close()
 	return domarkx.WalkVersion(ctx, r, version, func(at string, f domarkx.File) error {
 		if !f.HasOwner || f.HardLink != "" {
 			return nil
 		}
-		return explain(at, top.own(at, f))
+		return explain(at, top.Chown(at, f))
 	})
 }

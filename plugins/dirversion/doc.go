@@ -16,11 +16,7 @@
 //
 // # Races
 //
-// On Linux every path is resolved by openat2(2) beneath the directory, without following
-// symbolic links or crossing mount points; on kernels without openat2, one name at a time
-// with O_NOFOLLOW. Concurrent renames and planted links therefore cannot lead this package
-// out of the directory. On other systems [os.Root] does this; extended attributes, FIFOs and
-// devices are only supported on Linux.
+// Package beneath opens all files, so that concurrent renames and planted links cannot lead out of the directory.
 //
 // A load of an observed directory never overwrites or unlinks a file: it exchanges the file with the new
 // one, or moves it away, and looks at what came out. Only what the last commit read, and no program has

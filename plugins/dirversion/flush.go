@@ -1,5 +1,7 @@
 package dirversion
 
+import "github.com/domarkx/domarkx/plugins/beneath"
+
 import "sync/atomic"
 
 // A flush syncs the new and changed files of a commit before the stat cache records them, so that
@@ -16,7 +18,7 @@ func (f *flush) one(sync func() error) error {
 	if f.whole.Load() {
 		return nil
 	}
-	if canSyncAll && f.singly.Add(1) > maxSingly {
+	if beneath.CanSyncAll && f.singly.Add(1) > maxSingly {
 		f.whole.Store(true)
 		return nil
 	}
@@ -28,9 +30,9 @@ func (f *flush) one(sync func() error) error {
 const maxSingly = 16
 
 // end syncs the whole file system if one() skipped a file.
-func (f *flush) end(top *dir) error {
+func (f *flush) end(top *beneath.Dir) error {
 	if !f.whole.Load() {
 		return nil
 	}
-	return top.sync()
+	return top.SyncAll()
 }

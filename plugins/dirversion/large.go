@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/plugins/beneath"
 	"github.com/domarkx/domarkx/plugins/limit"
 )
 
@@ -29,8 +30,8 @@ func (f *Directory) begin() {
 }
 
 // overLimit returns the reason for which a file is over a limit; "" if it is not.
-func (f *Directory) overLimit(at string, st stat) string {
-	if st.kind == domarkx.Regular && f.limits.File > 0 && st.size > f.limits.File {
+func (f *Directory) overLimit(at string, st beneath.Stat) string {
+	if st.Kind == domarkx.Regular && f.limits.File > 0 && st.Size > f.limits.File {
 		return limit.ReasonFile
 	}
 	return f.over[at]
@@ -102,15 +103,15 @@ func (f *Directory) usageOf(n *node) *limit.Usage {
 
 // parts returns the files in a directory that a version would contain, without directories.
 func (f *Directory) parts(path string) (parts []limit.Part) {
-	d, err := f.top.open(path)
+	d, err := f.top.Open(path)
 	if err != nil {
 		return nil
 	}
-	defer d.close()
-	names, _ := d.names()
+	defer d.Close()
+	names, _ := d.Names()
 	for _, name := range names {
 		at := join(path, name)
-		if st, out, err := f.look(d, at, name); err == nil && !out && st.kind != 0 && st.kind != domarkx.Directory {
+		if st, out, err := f.look(d, at, name); err == nil && !out && st.Kind != 0 && st.Kind != domarkx.Directory {
 			parts = append(parts, limit.Part{Path: at, Size: sizeOf(&record{stat: st})})
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/plugins/beneath"
 	"github.com/domarkx/domarkx/plugins/limit"
 )
 
@@ -42,7 +43,7 @@ func (f *Directory) Load(ctx context.Context, r domarkx.VersionReader, version s
 			return err
 		}
 	}
-	l := &load{f: f, r: r, cache: openCache(f.cache), out: newCacheWriter(f.cache), written: map[identity]string{}, top: top.ID}
+	l := &load{f: f, r: r, cache: openCache(f.cache), out: newCacheWriter(f.cache), written: map[beneath.Identity]string{}, top: top.ID}
 	defer l.out.abort()
 	l.leaveAttributes("", &top)
 	if f.observe != nil {
@@ -52,7 +53,7 @@ func (f *Directory) Load(ctx context.Context, r domarkx.VersionReader, version s
 	if err := l.replace(ctx, top); err != nil {
 		return err
 	}
-	st, err := f.top.stat("")
+	st, err := f.top.Stat("")
 	if err != nil {
 		return explain("", err)
 	}
@@ -61,7 +62,7 @@ func (f *Directory) Load(ctx context.Context, r domarkx.VersionReader, version s
 		return fmt.Errorf("writing the stat cache: %w", err)
 	}
 	// Changes after this have later times than the files written here.
-	time.Sleep(time.Until(time.Unix(0, l.newest).Add(fineStep)))
+	time.Sleep(time.Until(time.Unix(0, l.newest).Add(beneath.Tick)))
 	return nil
 }
 
@@ -76,14 +77,14 @@ func (l *load) replace(ctx context.Context, top domarkx.File) error {
 	if err := l.setDirectories(); err != nil {
 		return err
 	}
-	return explain("", l.f.top.sync())
+	return explain("", l.f.top.SyncAll())
 }
 
 // observed replaces the content of an observed directory, without the files that changed meanwhile.
 func (l *load) observed(ctx context.Context, top domarkx.File) error {
 	o := l.f.observe
 	o.saved = l.cache
-	if o.Aside != "" && canMoveBetween {
+	if o.Aside != "" && beneath.CanMove {
 		var err error
 		if o.aside, err = l.f.openAside(l.r); err != nil {
 			return err
@@ -111,9 +112,9 @@ type load struct {
 	out   *cacheWriter
 
 	mu          sync.Mutex
-	written     map[identity]string // files with several hard links that the load keeps: first path of each
-	newest      int64               // greatest ctime of the files that the load wrote
-	top         string              // id of the top directory
+	written     map[beneath.Identity]string // files with several hard links that the load keeps: first path of each
+	newest      int64                       // greatest ctime of the files that the load wrote
+	top         string                      // id of the top directory
 	links       []pendingLink
 	directories []pendingDirectory // whose attributes are set last, parents first
 	noXattrs    sync.Once          // warns that the file system has no extended attributes
@@ -228,7 +229,7 @@ func (l *load) leave(path string) {
 // fill writes the files of a directory and creates its subdirectories. It returns their
 // records, sorted by name.
 func (l *load) fill(ctx context.Context, path string, self domarkx.File, wanted []domarkx.File, rec *record) ([]record, error) {
-	d, err := l.f.top.open(path)
+	d, err := l.f.top.Open(path)
 	if errors.Is(err, fs.ErrPermission) {
 		l.directories = append(l.directories, pendingDirectory{path, self.Mode &^ 0o700, self.Mode, self.Xattrs})
 		d, err = l.f.openToChange(path)
@@ -236,33 +237,33 @@ func (l *load) fill(ctx context.Context, path string, self domarkx.File, wanted 
 	if err != nil {
 		return nil, explain(path, err)
 	}
-	defer d.close()
-	st, err := d.stat("")
+	defer d.Close()
+	st, err := d.Stat("")
 	if err != nil {
 		return nil, explain(path, err)
 	}
 	if err := l.f.admit(path, st); err != nil {
 		return nil, err
 	}
-	attrs, err := d.xattrs()
+	attrs, err := d.Xattrs()
 	if err != nil {
 		return nil, explain(path, err)
 	}
 	*rec = record{name: rec.name, stat: st, xattrs: self.Xattrs, racy: true}
-	rec.stat.mode = self.Mode
-	if st.mode != self.Mode || !sameXattrs(attrs, self.Xattrs) {
-		l.directories = append(l.directories, pendingDirectory{path, st.mode, self.Mode, self.Xattrs})
+	rec.stat.Mode = self.Mode
+	if st.Mode != self.Mode || !sameXattrs(attrs, self.Xattrs) {
+		l.directories = append(l.directories, pendingDirectory{path, st.Mode, self.Mode, self.Xattrs})
 	}
-	opened := st.mode&0o700 == 0o700
+	opened := st.Mode&0o700 == 0o700
 	modify := func() error { // gives this user permission to change the directory
 		if opened {
 			return nil
 		}
 		opened = true
-		if st.mode == self.Mode && sameXattrs(attrs, self.Xattrs) {
-			l.directories = append(l.directories, pendingDirectory{path, st.mode, self.Mode, self.Xattrs})
+		if st.Mode == self.Mode && sameXattrs(attrs, self.Xattrs) {
+			l.directories = append(l.directories, pendingDirectory{path, st.Mode, self.Mode, self.Xattrs})
 		}
-		return d.chmod(st.mode | 0o700)
+		return d.Chmod(st.Mode | 0o700)
 	}
 	have, err := l.present(ctx, d, path, wanted, modify)
 	if err != nil {
@@ -298,8 +299,8 @@ func checkName(directory, name string) error {
 
 // present removes the files that are not in the version, and returns the records of the
 // others.
-func (l *load) present(ctx context.Context, d *dir, path string, wanted []domarkx.File, modify func() error) (map[string]*record, error) {
-	names, err := d.names()
+func (l *load) present(ctx context.Context, d *beneath.Dir, path string, wanted []domarkx.File, modify func() error) (map[string]*record, error) {
+	names, err := d.Names()
 	if err != nil {
 		return nil, explain(path, err)
 	}
@@ -319,9 +320,9 @@ func (l *load) present(ctx context.Context, d *dir, path string, wanted []domark
 			return nil, explain(at, err)
 		}
 		i, ok := slices.BinarySearchFunc(wanted, name, func(f domarkx.File, name string) int { return strings.Compare(f.Name, name) })
-		if ok && wanted[i].Type == st.kind {
+		if ok && wanted[i].Type == st.Kind {
 			r := &record{name: name, stat: st}
-			if o, ok := slices.BinarySearchFunc(old, name, func(r record, name string) int { return strings.Compare(r.name, name) }); ok && old[o].stat.same(st) && !old[o].racy {
+			if o, ok := slices.BinarySearchFunc(old, name, func(r record, name string) int { return strings.Compare(r.name, name) }); ok && old[o].stat.Same(st) && !old[o].racy {
 				*r = old[o]
 				r.stat = st
 			}
@@ -345,7 +346,7 @@ func (l *load) present(ctx context.Context, d *dir, path string, wanted []domark
 }
 
 // perform executes the tasks of a directory, regular files in parallel.
-func (l *load) perform(ctx context.Context, d *dir, path string, tasks []task, modify func() error) error {
+func (l *load) perform(ctx context.Context, d *beneath.Dir, path string, tasks []task, modify func() error) error {
 	var files []task
 	for _, t := range tasks {
 		at := join(path, t.want.Name)
@@ -356,7 +357,7 @@ func (l *load) perform(ctx context.Context, d *dir, path string, tasks []task, m
 				*t.rec = *t.have
 			}
 			t.rec.name, t.rec.racy, t.rec.id, t.rec.xattrs = t.want.Name, true, t.want.ID, t.want.Xattrs
-			t.rec.stat.kind = domarkx.Regular
+			t.rec.stat.Kind = domarkx.Regular
 			if err := modify(); err != nil {
 				return explain(path, err)
 			}

@@ -11,10 +11,11 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/plugins/beneath"
 )
 
 // keep reports whether a regular file already matches the version.
-func (l *load) keep(ctx context.Context, d *dir, path string, t task) (bool, error) {
+func (l *load) keep(ctx context.Context, d *beneath.Dir, path string, t task) (bool, error) {
 	h := t.have
 	if h != nil && h.id == "" {
 		if _, ok := l.f.captured(join(path, t.want.Name), h.stat); !ok {
@@ -22,11 +23,11 @@ func (l *load) keep(ctx context.Context, d *dir, path string, t task) (bool, err
 			return true, nil
 		}
 	}
-	if h == nil || h.stat.size != t.want.Size || h.stat.mode != t.want.Mode {
+	if h == nil || h.stat.Size != t.want.Size || h.stat.Mode != t.want.Mode {
 		return false, nil
 	}
-	if h.stat.nlink > 1 {
-		if _, ok := l.written[h.stat.identity]; ok {
+	if h.stat.Links > 1 {
+		if _, ok := l.written[h.stat.Identity]; ok {
 			return false, nil // it has several hard links here, but only one in the version
 		}
 	}
@@ -38,8 +39,8 @@ func (l *load) keep(ctx context.Context, d *dir, path string, t task) (bool, err
 	} else if h.id != t.want.ID || !sameXattrs(h.xattrs, t.want.Xattrs) {
 		return false, nil
 	}
-	if h.stat.nlink > 1 {
-		l.written[h.stat.identity] = join(path, t.want.Name)
+	if h.stat.Links > 1 {
+		l.written[h.stat.Identity] = join(path, t.want.Name)
 	}
 	*t.rec = *h
 	t.rec.name, t.rec.id, t.rec.xattrs = t.want.Name, t.want.ID, t.want.Xattrs
@@ -47,8 +48,8 @@ func (l *load) keep(ctx context.Context, d *dir, path string, t task) (bool, err
 }
 
 // equal compares a file with its content in the version, and records the content id.
-func (l *load) equal(ctx context.Context, d *dir, t task) (bool, error) {
-	f, err := d.openFile(t.want.Name)
+func (l *load) equal(ctx context.Context, d *beneath.Dir, t task) (bool, error) {
+	f, err := d.OpenFile(t.want.Name)
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
@@ -57,7 +58,7 @@ func (l *load) equal(ctx context.Context, d *dir, t task) (bool, error) {
 	}
 	defer f.Close()
 	began := time.Now()
-	attrs, err := f.xattrs()
+	attrs, err := f.Xattrs()
 	if err != nil || !sameXattrs(attrs, t.want.Xattrs) {
 		return false, err
 	}
@@ -70,9 +71,9 @@ func (l *load) equal(ctx context.Context, d *dir, t task) (bool, error) {
 	if !same || err != nil {
 		return false, err
 	}
-	after, err := f.stat()
-	t.have.racy = t.have.stat.racy(began)
-	return err == nil && after.same(t.have.stat), err
+	after, err := f.Stat()
+	t.have.racy = t.have.stat.Racy(began)
+	return err == nil && after.Same(t.have.stat), err
 }
 
 func equalReaders(ctx context.Context, a, b io.Reader) (bool, error) {
@@ -97,7 +98,7 @@ func equalReaders(ctx context.Context, a, b io.Reader) (bool, error) {
 func ended(err error) bool { return err == io.EOF || err == io.ErrUnexpectedEOF }
 
 // writeFiles writes regular files in parallel.
-func (l *load) writeFiles(ctx context.Context, d *dir, path string, tasks []task) error {
+func (l *load) writeFiles(ctx context.Context, d *beneath.Dir, path string, tasks []task) error {
 	return parallel(ctx, max(2, runtime.GOMAXPROCS(0)), tasks, func(ctx context.Context, t task) error {
 		return explain(join(path, t.want.Name), l.writeFile(ctx, d, path, t))
 	})
@@ -105,7 +106,7 @@ func (l *load) writeFiles(ctx context.Context, d *dir, path string, tasks []task
 
 // writeFile writes a regular file: directly if the path is free, otherwise to a temporary
 // file that replaces it.
-func (l *load) writeFile(ctx context.Context, d *dir, path string, t task) error {
+func (l *load) writeFile(ctx context.Context, d *beneath.Dir, path string, t task) error {
 	at := join(path, t.want.Name)
 	in, name := d, t.want.Name
 	if t.have != nil || l.aside() != nil {
@@ -120,13 +121,13 @@ func (l *load) writeFile(ctx context.Context, d *dir, path string, t task) error
 	}
 	*t.rec = record{name: t.want.Name, stat: st, id: t.want.ID, xattrs: t.want.Xattrs}
 	l.mu.Lock()
-	l.newest = max(l.newest, st.ctime)
+	l.newest = max(l.newest, st.Ctime)
 	l.mu.Unlock()
 	return nil
 }
 
 // writeNew writes a new file. It removes the file again after an error.
-func (l *load) writeNew(ctx context.Context, d *dir, name string, want domarkx.File) (st stat, err error) {
+func (l *load) writeNew(ctx context.Context, d *beneath.Dir, name string, want domarkx.File) (st beneath.Stat, err error) {
 	content, err := l.r.Content(ctx, want.ID)
 	if err != nil {
 		return st, err
@@ -135,7 +136,7 @@ func (l *load) writeNew(ctx context.Context, d *dir, name string, want domarkx.F
 	if content.Size() != want.Size {
 		return st, fmt.Errorf("its content has %d bytes, not %d: %w", content.Size(), want.Size, domarkx.ErrCorrupt)
 	}
-	f, err := d.create(name)
+	f, err := d.Create(name)
 	if err != nil {
 		return st, err
 	}
@@ -144,26 +145,26 @@ func (l *load) writeNew(ctx context.Context, d *dir, name string, want domarkx.F
 			err = cerr
 		}
 		if err != nil {
-			_ = d.unlink(name)
+			_ = d.Unlink(name)
 		}
 	}()
 	if err := copyContent(ctx, f, content); err != nil {
 		return st, err
 	}
 	if len(want.Xattrs) > 0 {
-		if err := l.attributes(want.Name, f.setXattrs(want.Xattrs)); err != nil {
+		if err := l.attributes(want.Name, f.SetXattrs(want.Xattrs)); err != nil {
 			return st, err
 		}
 	}
-	if err := f.chmod(want.Mode); err != nil {
+	if err := f.Chmod(want.Mode); err != nil {
 		return st, err
 	}
 	if l.aside() != nil {
-		if err := f.mark(); err != nil {
+		if err := f.Touch(); err != nil {
 			return st, err
 		}
 	}
-	return f.stat()
+	return f.Stat()
 }
 
 // aside returns where an observed directory's files are replaced, or nil.
@@ -175,7 +176,7 @@ func (l *load) aside() *aside {
 }
 
 // scratch returns the directory for the temporary files of a directory.
-func (l *load) scratch(d *dir) *dir {
+func (l *load) scratch(d *beneath.Dir) *beneath.Dir {
 	if a := l.aside(); a != nil {
 		return a.d
 	}
@@ -184,7 +185,7 @@ func (l *load) scratch(d *dir) *dir {
 
 // place moves a new file from l.scratch to its place, and returns its stat there. In an observed directory, a file that
 // another program changed or created meanwhile stays instead.
-func (l *load) place(ctx context.Context, d *dir, at string, from *dir, scratch string, st stat, replaces bool) (stat, error) {
+func (l *load) place(ctx context.Context, d *beneath.Dir, at string, from *beneath.Dir, scratch string, st beneath.Stat, replaces bool) (beneath.Stat, error) {
 	_, name := split(at)
 	if a := l.aside(); a != nil {
 		var was *record
@@ -197,12 +198,12 @@ func (l *load) place(ctx context.Context, d *dir, at string, from *dir, scratch 
 		}
 		return st, err // no cache records it
 	}
-	if err := d.rename(scratch, name); err != nil {
-		_ = d.unlink(scratch)
+	if err := d.Rename(scratch, name); err != nil {
+		_ = d.Unlink(scratch)
 		return st, err
 	}
-	now, err := d.stat(name) // renaming changes the ctime
-	if err != nil || !now.moved(st) {
+	now, err := d.Stat(name) // renaming changes the ctime
+	if err != nil || !now.Moved(st) {
 		return st, err // another program replaced it already: the next commit reads it
 	}
 	return now, nil
@@ -212,14 +213,14 @@ func (l *load) place(ctx context.Context, d *dir, at string, from *dir, scratch 
 // once. Such attributes come from a container, from a user with more rights or from a hostile
 // remote.
 func (l *load) leaveAttributes(path string, f *domarkx.File) {
-	first := slices.IndexFunc(f.Xattrs, func(a domarkx.Xattr) bool { return !kept(a.Name) })
+	first := slices.IndexFunc(f.Xattrs, func(a domarkx.Xattr) bool { return !beneath.KeepsXattr(a.Name) })
 	if first < 0 {
 		return
 	}
 	l.lostXattrs.Do(func() {
 		l.f.warn(fmt.Sprintf("%s and maybe more lose extended attributes, such as %q: this user cannot keep them", quoted(path), f.Xattrs[first].Name))
 	})
-	f.Xattrs = slices.DeleteFunc(slices.Clone(f.Xattrs), func(a domarkx.Xattr) bool { return !kept(a.Name) })
+	f.Xattrs = slices.DeleteFunc(slices.Clone(f.Xattrs), func(a domarkx.Xattr) bool { return !beneath.KeepsXattr(a.Name) })
 }
 
 // attributes warns once that the file system has no extended attributes.
@@ -240,7 +241,7 @@ var zeros [holeSize]byte
 
 // copyContent writes content to an empty file. It writes long runs of zeros as holes, so that
 // a sparse file cannot fill the disk.
-func copyContent(ctx context.Context, f *file, c domarkx.Content) error {
+func copyContent(ctx context.Context, f *beneath.File, c domarkx.Content) error {
 	buf := make([]byte, min(256<<10, max(c.Size(), 1)))
 	for at := int64(0); at < c.Size(); {
 		if err := ctx.Err(); err != nil {

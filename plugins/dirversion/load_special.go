@@ -10,10 +10,11 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/plugins/beneath"
 )
 
 // special creates a file that is not a regular file.
-func (l *load) special(ctx context.Context, d *dir, at string, t task, modify func() error) error {
+func (l *load) special(ctx context.Context, d *beneath.Dir, at string, t task, modify func() error) error {
 	w := t.want
 	target := ""
 	if w.Type == domarkx.Symlink {
@@ -30,10 +31,10 @@ func (l *load) special(ctx context.Context, d *dir, at string, t task, modify fu
 		same := true
 		switch w.Type {
 		case domarkx.Symlink:
-			now, err := d.readlink(w.Name)
+			now, err := d.Readlink(w.Name)
 			same = err == nil && now == target
 		case domarkx.Fifo, domarkx.CharDevice, domarkx.BlockDevice:
-			same = h.stat.mode == w.Mode && h.stat.major == w.Major && h.stat.minor == w.Minor
+			same = h.stat.Mode == w.Mode && h.stat.Major == w.Major && h.stat.Minor == w.Minor
 		}
 		if same {
 			*t.rec = *h
@@ -45,7 +46,7 @@ func (l *load) special(ctx context.Context, d *dir, at string, t task, modify fu
 		return err
 	}
 	if w.Type == domarkx.Directory {
-		err := d.mkdir(w.Name)
+		err := d.Mkdir(w.Name)
 		if l.f.observe != nil && errors.Is(err, fs.ErrExist) {
 			err = nil // another program made it: its files are left alone
 		}
@@ -55,17 +56,17 @@ func (l *load) special(ctx context.Context, d *dir, at string, t task, modify fu
 	var err error
 	switch w.Type {
 	case domarkx.Symlink:
-		err = in.symlink(target, scratch)
+		err = in.Symlink(target, scratch)
 	case domarkx.Fifo, domarkx.CharDevice, domarkx.BlockDevice:
-		err = in.special(scratch, w)
+		err = in.Mknod(scratch, w)
 	default:
 		err = fmt.Errorf("%v: %w", w.Type, domarkx.ErrUnsupported)
 	}
 	if err != nil {
-		_ = in.unlink(scratch)
+		_ = in.Unlink(scratch)
 		return err
 	}
-	st, err := in.stat(scratch)
+	st, err := in.Stat(scratch)
 	if err != nil {
 		return err
 	}
@@ -73,7 +74,7 @@ func (l *load) special(ctx context.Context, d *dir, at string, t task, modify fu
 		return err
 	}
 	*t.rec = record{name: w.Name, stat: st, target: target}
-	l.newest = max(l.newest, st.ctime)
+	l.newest = max(l.newest, st.Ctime)
 	return nil
 }
 
@@ -103,8 +104,8 @@ func (l *load) target(ctx context.Context, f domarkx.File) (string, error) {
 // makeLinks creates the hard links to files that were written before, and records their stats.
 func (l *load) makeLinks(ctx context.Context) error {
 	changed := map[string]map[string]record{}
-	note := func(path string, d *dir, name string) error {
-		st, err := d.stat(name)
+	note := func(path string, d *beneath.Dir, name string) error {
+		st, err := d.Stat(name)
 		if err != nil {
 			return err
 		}
@@ -113,7 +114,7 @@ func (l *load) makeLinks(ctx context.Context) error {
 			changed[directory] = map[string]record{}
 		}
 		changed[directory][name] = record{name: name, stat: st}
-		l.newest = max(l.newest, st.ctime)
+		l.newest = max(l.newest, st.Ctime)
 		return nil
 	}
 	read := map[string][]domarkx.File{} // directories of the version, by path
@@ -183,37 +184,37 @@ func fileNamed(files []domarkx.File, name string) domarkx.File {
 }
 
 // link creates one hard link.
-func (l *load) link(ctx context.Context, p pendingLink, note func(string, *dir, string) error) error {
+func (l *load) link(ctx context.Context, p pendingLink, note func(string, *beneath.Dir, string) error) error {
 	firstDirectory, first := split(p.want.HardLink)
 	directory, name := split(p.path)
 	if l.f.excludedBelow(p.want.HardLink) {
 		return fmt.Errorf("is a hard link to %q, which is excluded: %w", p.want.HardLink, domarkx.ErrInvalid)
 	}
-	from, err := l.f.top.open(firstDirectory)
+	from, err := l.f.top.Open(firstDirectory)
 	if err != nil {
 		return err
 	}
-	defer from.close()
-	d, err := l.f.top.open(directory)
+	defer from.Close()
+	d, err := l.f.top.Open(directory)
 	if err != nil {
 		return err
 	}
-	defer d.close()
-	a, err := from.stat(first)
+	defer d.Close()
+	a, err := from.Stat(first)
 	if err != nil {
 		return err
 	}
-	b, err := d.stat(name)
+	b, err := d.Stat(name)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if replaces := err == nil; !replaces || a.identity != b.identity || a.ino == 0 {
+	if replaces := err == nil; !replaces || a.Identity != b.Identity || a.Ino == 0 {
 		if _, ok := l.f.captured(p.path, b); replaces && !ok || l.f.observe.isAlone(p.want.HardLink) {
 			l.f.observe.leaveAlone(p.path)
 			return nil
 		}
 		in, scratch := l.scratch(d), scratchName()
-		if err := in.link(from, first, scratch); err != nil {
+		if err := in.Link(from, first, scratch); err != nil {
 			return err
 		}
 		if _, err := l.place(ctx, d, p.path, in, scratch, a, replaces); err != nil {
@@ -241,7 +242,7 @@ func (f *Directory) excludedBelow(at string) bool {
 func (l *load) setDirectories() error {
 	for i := len(l.directories) - 1; i >= 0; i-- {
 		p := l.directories[i]
-		d, err := l.f.top.open(p.path)
+		d, err := l.f.top.Open(p.path)
 		if l.vanished(p.path, err) {
 			continue
 		}
@@ -250,14 +251,14 @@ func (l *load) setDirectories() error {
 		}
 		if l.modeChanged(d, p) {
 			l.f.observe.leaveAlone(p.path)
-			d.close()
+			d.Close()
 			continue
 		}
-		err = l.attributes(p.path, d.setXattrs(p.xattrs))
+		err = l.attributes(p.path, d.SetXattrs(p.xattrs))
 		if err == nil {
-			err = d.chmod(p.mode)
+			err = d.Chmod(p.mode)
 		}
-		d.close()
+		d.Close()
 		if err != nil {
 			return explain(p.path, err)
 		}
@@ -266,13 +267,13 @@ func (l *load) setDirectories() error {
 }
 
 // modeChanged reports whether another program changed the mode of an observed directory since the last commit.
-func (l *load) modeChanged(d *dir, p pendingDirectory) bool {
-	st, err := d.stat("")
+func (l *load) modeChanged(d *beneath.Dir, p pendingDirectory) bool {
+	st, err := d.Stat("")
 	if l.f.observe == nil || err != nil {
 		return false
 	}
-	if r, ok := l.f.captured(p.path, st); ok && r != nil && r.stat.mode != p.have {
+	if r, ok := l.f.captured(p.path, st); ok && r != nil && r.stat.Mode != p.have {
 		return true
 	}
-	return st.mode != p.have && st.mode != p.have|0o700
+	return st.Mode != p.have && st.Mode != p.have|0o700
 }

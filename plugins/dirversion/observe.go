@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/plugins/beneath"
 	"github.com/domarkx/domarkx/plugins/gitignore"
 )
 
@@ -101,22 +102,22 @@ func (f *Directory) readRules(directory string) *gitignore.Rules {
 }
 
 func (f *Directory) readPatterns(directory string) ([]byte, error) {
-	d, err := f.top.open(directory)
+	d, err := f.top.Open(directory)
 	if err != nil {
 		return nil, nil //nolint:nilerr // whoever reads the directory reports the error
 	}
-	defer d.close()
-	if st, err := d.stat(gitignore.FileName); err != nil {
+	defer d.Close()
+	if st, err := d.Stat(gitignore.FileName); err != nil {
 		return nil, err
-	} else if st.kind != domarkx.Regular {
+	} else if st.Kind != domarkx.Regular {
 		return nil, gitignore.ErrNotRegular // opening a device may have an effect
 	}
-	file, err := d.openFile(gitignore.FileName)
+	file, err := d.OpenFile(gitignore.FileName)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	if st, err := file.stat(); err != nil || st.kind != domarkx.Regular {
+	if st, err := file.Stat(); err != nil || st.Kind != domarkx.Regular {
 		return nil, errors.Join(err, gitignore.ErrNotRegular)
 	}
 	return io.ReadAll(io.LimitReader(file, gitignore.MaxSize))
@@ -133,18 +134,18 @@ func (f *Directory) ignored(at string, directory bool) bool {
 
 // observes reports whether an observed directory's versions omit a file that Git does not ignore.
 // It records the reason. err is the error of the file's stat.
-func (f *Directory) observes(d *dir, at, name string, st stat, err error) bool {
+func (f *Directory) observes(d *beneath.Dir, at, name string, st beneath.Stat, err error) bool {
 	reason := ""
 	switch {
-	case errors.Is(err, errMount):
+	case errors.Is(err, beneath.ErrMount):
 		reason = ReasonMount
 	case errors.Is(err, fs.ErrPermission):
 		reason = ReasonUnreadable
 	case err != nil:
 		return false
-	case st.kind == domarkx.Directory:
+	case st.Kind == domarkx.Directory:
 		reason = leftDirectory(d, name, st)
-	case st.kind != domarkx.Regular && st.kind != domarkx.Symlink:
+	case st.Kind != domarkx.Regular && st.Kind != domarkx.Symlink:
 		reason = ReasonSpecial
 	}
 	if reason != "" {
@@ -154,12 +155,12 @@ func (f *Directory) observes(d *dir, at, name string, st stat, err error) bool {
 }
 
 // leftDirectory returns the reason why versions omit a directory; "" if they contain it.
-func leftDirectory(d *dir, name string, st stat) string {
-	_, err := d.stat(name + "/.git")
+func leftDirectory(d *beneath.Dir, name string, st beneath.Stat) string {
+	_, err := d.Stat(name + "/.git")
 	switch {
-	case err == nil || errors.Is(err, errMount):
+	case err == nil || errors.Is(err, beneath.ErrMount):
 		return ReasonNested
-	case errors.Is(err, fs.ErrPermission), st.mode&0o444 == 0 && os.Geteuid() != 0:
+	case errors.Is(err, fs.ErrPermission), st.Mode&0o444 == 0 && os.Geteuid() != 0:
 		return ReasonUnreadable
 	}
 	return ""
@@ -175,7 +176,7 @@ func (f *Directory) tolerate(at string, err error) bool {
 		f.left.Store(at, ReasonUnreadable)
 	case errors.Is(err, domarkx.ErrConflict):
 		f.left.Store(at, ReasonChanging)
-	case errors.Is(err, errMount):
+	case errors.Is(err, beneath.ErrMount):
 		f.left.Store(at, ReasonMount)
 	default:
 		return false
@@ -196,12 +197,12 @@ func (f *Directory) protected(at string, directory bool) bool {
 
 // captured returns the record of the last commit for a file that a load would remove or replace. It returns
 // false if the file changed after that commit. A directory may have other files.
-func (f *Directory) captured(at string, st stat) (*record, bool) {
+func (f *Directory) captured(at string, st beneath.Stat) (*record, bool) {
 	if f.observe == nil || f.observe.saved == nil {
 		return nil, true
 	}
 	r := f.observe.savedRecord(at)
-	if r == nil || r.stat.kind != st.kind || st.kind == domarkx.Directory && r.stat.ino != st.ino || st.kind != domarkx.Directory && !r.stat.same(st) {
+	if r == nil || r.stat.Kind != st.Kind || st.Kind == domarkx.Directory && r.stat.Ino != st.Ino || st.Kind != domarkx.Directory && !r.stat.Same(st) {
 		return nil, false
 	}
 	return r, true
@@ -250,7 +251,7 @@ func (o *observation) isAlone(at string) bool {
 
 // unlink removes a file that is not a directory. It reports whether the file stays because another
 // program changed it.
-func (f *Directory) unlink(ctx context.Context, d *dir, at string, st stat) (stays bool, err error) {
+func (f *Directory) unlink(ctx context.Context, d *beneath.Dir, at string, st beneath.Stat) (stays bool, err error) {
 	was, ok := f.captured(at, st)
 	if ok && f.observe != nil && f.observe.aside != nil {
 		if stays, err = f.observe.aside.take(ctx, d, at, was); stays {
@@ -263,7 +264,7 @@ func (f *Directory) unlink(ctx context.Context, d *dir, at string, st stat) (sta
 		return true, nil
 	}
 	_, name := split(at)
-	if err := d.unlink(name); !errors.Is(err, fs.ErrNotExist) {
+	if err := d.Unlink(name); !errors.Is(err, fs.ErrNotExist) {
 		return false, err
 	}
 	return false, nil

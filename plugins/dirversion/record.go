@@ -5,12 +5,13 @@ import (
 	"errors"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/plugins/beneath"
 )
 
 // A record is the entry of a file in the stat cache.
 type record struct {
 	name   string
-	stat   stat
+	stat   beneath.Stat
 	racy   bool            // the file may have changed without changing its stat
 	id     string          // of the content of a regular file
 	target string          // of a symbolic link
@@ -25,7 +26,7 @@ const (
 // append encodes a record: fields as varints, strings with their lengths.
 func (r *record) append(b []byte) []byte {
 	b = appendString(b, r.name)
-	flags := byte(r.stat.kind)
+	flags := byte(r.stat.Kind)
 	if r.racy {
 		flags |= racyBit
 	}
@@ -33,20 +34,20 @@ func (r *record) append(b []byte) []byte {
 		flags |= xattrsBit
 	}
 	b = append(b, flags)
-	b = binary.AppendUvarint(b, uint64(r.stat.mode))
-	b = binary.AppendUvarint(b, r.stat.ino)
-	b = binary.AppendVarint(b, r.stat.mtime)
-	b = binary.AppendVarint(b, r.stat.ctime-r.stat.mtime)
-	switch r.stat.kind {
+	b = binary.AppendUvarint(b, uint64(r.stat.Mode))
+	b = binary.AppendUvarint(b, r.stat.Ino)
+	b = binary.AppendVarint(b, r.stat.Mtime)
+	b = binary.AppendVarint(b, r.stat.Ctime-r.stat.Mtime)
+	switch r.stat.Kind {
 	case domarkx.Regular:
-		b = binary.AppendUvarint(b, uint64(r.stat.size))
+		b = binary.AppendUvarint(b, uint64(r.stat.Size))
 		b = appendString(b, r.id)
 	case domarkx.Symlink:
-		b = binary.AppendUvarint(b, uint64(r.stat.size))
+		b = binary.AppendUvarint(b, uint64(r.stat.Size))
 		b = appendString(b, r.target)
 	case domarkx.CharDevice, domarkx.BlockDevice:
-		b = binary.AppendUvarint(b, uint64(r.stat.major))
-		b = binary.AppendUvarint(b, uint64(r.stat.minor))
+		b = binary.AppendUvarint(b, uint64(r.stat.Major))
+		b = binary.AppendUvarint(b, uint64(r.stat.Minor))
 	}
 	if len(r.xattrs) == 0 {
 		return b
@@ -109,20 +110,20 @@ func (d *decoder) record(r *record) error {
 	flags := d.b[0]
 	d.b = d.b[1:]
 	r.racy = flags&racyBit != 0
-	r.stat.kind = domarkx.FileType(flags &^ (racyBit | xattrsBit))
-	r.stat.mode = uint32(d.uvarint())
-	r.stat.ino = d.uvarint()
-	r.stat.mtime = d.varint()
-	r.stat.ctime = r.stat.mtime + d.varint()
-	switch r.stat.kind {
+	r.stat.Kind = domarkx.FileType(flags &^ (racyBit | xattrsBit))
+	r.stat.Mode = uint32(d.uvarint())
+	r.stat.Ino = d.uvarint()
+	r.stat.Mtime = d.varint()
+	r.stat.Ctime = r.stat.Mtime + d.varint()
+	switch r.stat.Kind {
 	case domarkx.Regular:
-		r.stat.size = int64(d.uvarint())
+		r.stat.Size = int64(d.uvarint())
 		r.id = d.string()
 	case domarkx.Symlink:
-		r.stat.size = int64(d.uvarint())
+		r.stat.Size = int64(d.uvarint())
 		r.target = d.string()
 	case domarkx.CharDevice, domarkx.BlockDevice:
-		r.stat.major, r.stat.minor = uint32(d.uvarint()), uint32(d.uvarint())
+		r.stat.Major, r.stat.Minor = uint32(d.uvarint()), uint32(d.uvarint())
 	}
 	if flags&xattrsBit != 0 {
 		for range min(d.uvarint(), uint64(len(d.b))) {

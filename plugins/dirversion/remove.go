@@ -8,13 +8,14 @@ import (
 	"syscall"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/plugins/beneath"
 )
 
 // remove removes a file of an open directory. Of a directory it keeps excluded files; it
 // then reports that the directory stays.
-func (f *Directory) remove(ctx context.Context, d *dir, directory, name string, st stat) (stays bool, err error) {
+func (f *Directory) remove(ctx context.Context, d *beneath.Dir, directory, name string, st beneath.Stat) (stays bool, err error) {
 	at := join(directory, name)
-	if st.kind != domarkx.Directory {
+	if st.Kind != domarkx.Directory {
 		stays, err := f.unlink(ctx, d, at, st)
 		return stays, explain(at, err)
 	}
@@ -30,11 +31,11 @@ func (f *Directory) remove(ctx context.Context, d *dir, directory, name string, 
 
 // rmdir removes an emptied directory. It reports whether the directory stays because another program created it, or
 // files in it.
-func (f *Directory) rmdir(d *dir, at string, st stat) (stays bool, err error) {
+func (f *Directory) rmdir(d *beneath.Dir, at string, st beneath.Stat) (stays bool, err error) {
 	_, ok := f.captured(at, st)
 	if ok {
 		_, name := split(at)
-		err = d.rmdir(name)
+		err = d.Rmdir(name)
 	}
 	switch {
 	case !ok, f.observe != nil && errors.Is(err, syscall.ENOTEMPTY):
@@ -70,7 +71,7 @@ func (f *Directory) empty(ctx context.Context, directory string) (stays bool, er
 	if err != nil {
 		return stays, explain(directory, err)
 	}
-	defer d.close()
+	defer d.Close()
 	for name, st := range directories {
 		s, err := f.rmdir(d, join(directory, name), st)
 		if err != nil {
@@ -82,7 +83,7 @@ func (f *Directory) empty(ctx context.Context, directory string) (stays bool, er
 }
 
 // emptyOfFiles removes all files in a directory except directories, and returns those.
-func (f *Directory) emptyOfFiles(ctx context.Context, directory string) (directories map[string]stat, stays bool, err error) {
+func (f *Directory) emptyOfFiles(ctx context.Context, directory string) (directories map[string]beneath.Stat, stays bool, err error) {
 	d, err := f.openToChange(directory)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, false, nil
@@ -90,12 +91,12 @@ func (f *Directory) emptyOfFiles(ctx context.Context, directory string) (directo
 	if err != nil {
 		return nil, false, explain(directory, err)
 	}
-	defer d.close()
-	names, err := d.names()
+	defer d.Close()
+	names, err := d.Names()
 	if err != nil {
 		return nil, false, explain(directory, err)
 	}
-	directories = map[string]stat{}
+	directories = map[string]beneath.Stat{}
 	for _, name := range names {
 		if err := ctx.Err(); err != nil {
 			return nil, stays, err
@@ -108,7 +109,7 @@ func (f *Directory) emptyOfFiles(ctx context.Context, directory string) (directo
 			stays = true
 		case err != nil:
 			return nil, stays, explain(at, err)
-		case st.kind != domarkx.Directory:
+		case st.Kind != domarkx.Directory:
 			s, err := f.unlink(ctx, d, at, st)
 			if err != nil {
 				return nil, stays, explain(at, err)
@@ -125,23 +126,23 @@ func (f *Directory) emptyOfFiles(ctx context.Context, directory string) (directo
 }
 
 // openToChange opens a directory and changes its mode so that this user can modify it.
-func (f *Directory) openToChange(path string) (*dir, error) {
-	d, err := f.top.open(path)
+func (f *Directory) openToChange(path string) (*beneath.Dir, error) {
+	d, err := f.top.Open(path)
 	if errors.Is(err, fs.ErrPermission) && path != "" {
-		if err := f.top.allow(path); err != nil {
+		if err := f.top.Allow(path); err != nil {
 			return nil, err
 		}
-		d, err = f.top.open(path)
+		d, err = f.top.Open(path)
 	}
 	if err != nil {
 		return nil, err
 	}
-	st, err := d.stat("")
-	if err == nil && st.mode&0o700 != 0o700 {
-		err = d.chmod(st.mode | 0o700)
+	st, err := d.Stat("")
+	if err == nil && st.Mode&0o700 != 0o700 {
+		err = d.Chmod(st.Mode | 0o700)
 	}
 	if err != nil {
-		d.close()
+		d.Close()
 		return nil, err
 	}
 	return d, nil

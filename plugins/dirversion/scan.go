@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/plugins/beneath"
 )
 
 // A scan reads a directory tree, several directories at once.
@@ -69,16 +70,16 @@ func (s *scan) start(ctx context.Context, path string, known *record) *listing {
 }
 
 func (s *scan) read(ctx context.Context, l *listing, known *record) error {
-	d, err := s.f.top.open(l.path)
+	d, err := s.f.top.Open(l.path)
 	if err != nil {
 		return explain(l.path, err)
 	}
-	defer d.close()
+	defer d.Close()
 	if l.self, err = s.readSelf(d, l.path, known); err != nil {
 		return err
 	}
-	l.altered = known == nil || known.stat.mode != l.self.stat.mode || !sameXattrs(known.xattrs, l.self.xattrs)
-	names, err := d.names()
+	l.altered = known == nil || known.stat.Mode != l.self.stat.Mode || !sameXattrs(known.xattrs, l.self.xattrs)
+	names, err := d.Names()
 	if err != nil {
 		return explain(l.path, err)
 	}
@@ -95,7 +96,7 @@ func (s *scan) read(ctx context.Context, l *listing, known *record) error {
 		if err != nil {
 			return err
 		}
-		if r.stat.kind == 0 {
+		if r.stat.Kind == 0 {
 			continue
 		}
 		for len(old) > 0 && old[0].name < name {
@@ -118,7 +119,7 @@ func (s *scan) read(ctx context.Context, l *listing, known *record) error {
 		}
 		if fresh {
 			l.changed = true
-			if r.stat.kind == domarkx.Regular {
+			if r.stat.Kind == domarkx.Regular {
 				unread = append(unread, len(l.files))
 			}
 		}
@@ -131,7 +132,7 @@ func (s *scan) read(ctx context.Context, l *listing, known *record) error {
 		return nil
 	}
 	if (l.changed || l.altered) && s.f.observe == nil {
-		if err := s.flush.one(d.syncSelf); err != nil {
+		if err := s.flush.one(d.Sync); err != nil {
 			return explain(l.path, err)
 		}
 	}
@@ -148,8 +149,8 @@ func countOf(raw string) int {
 }
 
 // readSelf reads the attributes of the directory itself.
-func (s *scan) readSelf(d *dir, path string, known *record) (record, error) {
-	st, err := d.stat("")
+func (s *scan) readSelf(d *beneath.Dir, path string, known *record) (record, error) {
+	st, err := d.Stat("")
 	if err != nil {
 		return record{}, explain(path, err)
 	}
@@ -158,17 +159,17 @@ func (s *scan) readSelf(d *dir, path string, known *record) (record, error) {
 	}
 	_, name := split(path)
 	r := record{name: name, stat: st}
-	if known != nil && known.stat.same(st) && !known.racy {
+	if known != nil && known.stat.Same(st) && !known.racy {
 		r.xattrs = known.xattrs
 		return r, nil
 	}
-	r.racy = st.racy(time.Now())
-	r.xattrs, err = d.xattrs()
+	r.racy = st.Racy(time.Now())
+	r.xattrs, err = d.Xattrs()
 	return r, explain(path, err)
 }
 
 // readStat reads the stat of a file. Its kind is 0 if the file is not kept.
-func (s *scan) readStat(d *dir, directory, name string) (record, error) {
+func (s *scan) readStat(d *beneath.Dir, directory, name string) (record, error) {
 	at := join(directory, name)
 	st, out, err := s.f.look(d, at, name)
 	if out || errors.Is(err, fs.ErrNotExist) { // removed meanwhile
@@ -180,7 +181,7 @@ func (s *scan) readStat(d *dir, directory, name string) (record, error) {
 		}
 		return record{}, err
 	}
-	if st.kind == 0 {
+	if st.Kind == 0 {
 		s.mu.Lock()
 		s.odd = append(s.odd, at)
 		s.mu.Unlock()
@@ -191,30 +192,30 @@ func (s *scan) readStat(d *dir, directory, name string) (record, error) {
 
 // recall takes the content id and attributes from the cached record old if the file did not change,
 // and reports whether the file must be read.
-func (s *scan) recall(d *dir, directory string, r, old *record) (bool, error) {
-	if r.stat.kind == domarkx.Directory { // the directory's own listing reads and compares its attributes
-		if old.stat.kind == domarkx.Directory {
+func (s *scan) recall(d *beneath.Dir, directory string, r, old *record) (bool, error) {
+	if r.stat.Kind == domarkx.Directory { // the directory's own listing reads and compares its attributes
+		if old.stat.Kind == domarkx.Directory {
 			*r = *old
 			return false, nil
 		}
-		r.stat = stat{kind: domarkx.Directory}
+		r.stat = beneath.Stat{Kind: domarkx.Directory}
 		return true, nil
 	}
-	if old.stat.same(r.stat) && !old.racy {
+	if old.stat.Same(r.stat) && !old.racy {
 		r.id, r.target, r.xattrs = old.id, old.target, old.xattrs
 		return false, nil
 	}
-	r.racy = r.stat.racy(time.Now())
-	if r.stat.kind != domarkx.Symlink {
+	r.racy = r.stat.Racy(time.Now())
+	if r.stat.Kind != domarkx.Symlink {
 		return true, nil
 	}
 	var err error
-	r.target, err = d.readlink(r.name)
+	r.target, err = d.Readlink(r.name)
 	return true, explain(join(directory, r.name), err)
 }
 
 // readContents reads the files of a directory whose content is unknown.
-func (s *scan) readContents(ctx context.Context, d *dir, l *listing, unread []int) error {
+func (s *scan) readContents(ctx context.Context, d *beneath.Dir, l *listing, unread []int) error {
 	return parallel(ctx, cap(s.hash), unread, func(ctx context.Context, i int) error {
 		s.hash <- struct{}{}
 		defer func() { <-s.hash }()
@@ -229,7 +230,7 @@ const (
 )
 
 // content stores the content of a regular file.
-func (s *scan) content(ctx context.Context, d *dir, directory string, r *record) error {
+func (s *scan) content(ctx context.Context, d *beneath.Dir, directory string, r *record) error {
 	at := join(directory, r.name)
 	s.reading.Store(&at)
 	for n := range maxReads {
@@ -242,7 +243,7 @@ func (s *scan) content(ctx context.Context, d *dir, directory string, r *record)
 		}
 		ok, err := s.contentOnce(ctx, d, r)
 		if errors.Is(err, fs.ErrNotExist) { // removed meanwhile
-			r.stat.kind = 0
+			r.stat.Kind = 0
 			return nil
 		}
 		if err != nil {
@@ -263,39 +264,39 @@ func (s *scan) leave(at string, r *record, err error) error {
 	if !s.f.tolerate(at, err) {
 		return err
 	}
-	r.stat.kind = 0
+	r.stat.Kind = 0
 	return nil
 }
 
 // contentOnce reads a file, and reports whether it did not change meanwhile.
-func (s *scan) contentOnce(ctx context.Context, d *dir, r *record) (bool, error) {
-	f, err := d.openFile(r.name)
+func (s *scan) contentOnce(ctx context.Context, d *beneath.Dir, r *record) (bool, error) {
+	f, err := d.OpenFile(r.name)
 	if err != nil {
 		return false, err
 	}
 	defer f.Close()
 	began := time.Now()
-	st, err := f.stat()
+	st, err := f.Stat()
 	if err != nil {
 		return false, err
 	}
-	if st.kind != domarkx.Regular {
+	if st.Kind != domarkx.Regular {
 		return false, errors.New("was replaced while it was read")
 	}
-	attrs, err := f.xattrs()
+	attrs, err := f.Xattrs()
 	if err != nil {
 		return false, err
 	}
 	// Reading one byte more than expected detects a growing file, which may be endless.
-	id, size, err := s.w.Content(ctx, f.reader(st.size+1))
+	id, size, err := s.w.Content(ctx, f.Reader(st.Size+1))
 	if err != nil {
 		return false, err
 	}
-	after, err := f.stat()
-	if err != nil || size != st.size || !after.same(st) {
+	after, err := f.Stat()
+	if err != nil || size != st.Size || !after.Same(st) {
 		return false, err
 	}
-	r.stat, r.racy, r.id, r.xattrs = st, st.racy(began), id, attrs
+	r.stat, r.racy, r.id, r.xattrs = st, st.Racy(began), id, attrs
 	if s.f.observe != nil {
 		return true, nil
 	}

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/plugins/beneath"
 	"github.com/domarkx/domarkx/plugins/limit"
 )
 
@@ -118,21 +119,21 @@ func (v *survey) look(n *node) {
 		n.differs = true
 		return
 	}
-	d, err := v.f.top.open(n.path)
+	d, err := v.f.top.Open(n.path)
 	if err != nil {
 		n.differs = true
 		return
 	}
-	defer d.close()
+	defer d.Close()
 	raw := v.cache.raw(n.path)
-	if n.known.stat.kind != domarkx.Directory || raw == "" {
+	if n.known.stat.Kind != domarkx.Directory || raw == "" {
 		n.differs = true
 	}
 	self, err := v.readSelf(d, n.path, &n.known)
-	if err != nil || n.known.stat.mode != self.stat.mode || !sameXattrs(n.known.xattrs, self.xattrs) {
+	if err != nil || n.known.stat.Mode != self.stat.Mode || !sameXattrs(n.known.xattrs, self.xattrs) {
 		n.differs = true
 	}
-	names, err := d.names()
+	names, err := d.Names()
 	if err != nil {
 		n.differs = true
 		return
@@ -142,7 +143,7 @@ func (v *survey) look(n *node) {
 
 // compare compares the files of a directory with its cached records and sets n.differs if one
 // changed.
-func (v *survey) compare(d *dir, n *node, raw string, names []string) {
+func (v *survey) compare(d *beneath.Dir, n *node, raw string, names []string) {
 	records := decoder{b: raw}
 	if raw != "" {
 		records.uvarint()
@@ -152,15 +153,15 @@ func (v *survey) compare(d *dir, n *node, raw string, names []string) {
 	have := more()
 	checks := v.f.observe != nil || len(v.f.exclude) > 0 || len(v.f.inside) > 0 || v.f.limits != (domarkx.Limits{}) || len(v.f.forbidden) > 0
 	for _, name := range names {
-		var st stat
+		var st beneath.Stat
 		var err error
 		out := false
 		if checks {
 			st, out, err = v.f.look(d, join(n.path, name), name)
 		} else {
-			st, err = d.stat(name)
+			st, err = d.Stat(name)
 		}
-		if out || err == nil && st.kind == 0 {
+		if out || err == nil && st.Kind == 0 {
 			continue
 		}
 		if err != nil {
@@ -171,25 +172,25 @@ func (v *survey) compare(d *dir, n *node, raw string, names []string) {
 			n.differs = true
 			have = more()
 		}
-		if st.kind != domarkx.Directory {
+		if st.Kind != domarkx.Directory {
 			n.own.Files++
 		}
-		if st.kind == domarkx.Regular {
-			n.own.Bytes += st.size / int64(max(st.nlink, 1)) // all its links together count once
+		if st.Kind == domarkx.Regular {
+			n.own.Bytes += st.Size / int64(max(st.Links, 1)) // all its links together count once
 		}
 		same := have && old.name == name
 		switch {
-		case st.kind == domarkx.Directory:
+		case st.Kind == domarkx.Directory:
 			f := &node{name: name, path: join(n.path, name), depth: n.depth + 1}
-			if same = same && old.stat.kind == domarkx.Directory; same {
+			if same = same && old.stat.Kind == domarkx.Directory; same {
 				f.known = old
 			}
 			n.directories = append(n.directories, f)
-		case st.kind == domarkx.Regular && st.nlink > 1:
+		case st.Kind == domarkx.Regular && st.Links > 1:
 			n.linked = true
 			fallthrough
 		default:
-			same = same && !old.racy && old.stat.same(st)
+			same = same && !old.racy && old.stat.Same(st)
 		}
 		if have && old.name == name {
 			have = more()

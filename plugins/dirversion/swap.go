@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/plugins/beneath"
 )
 
 // Other programs save files while a load replaces them. So the load of an observed directory never
@@ -34,9 +35,9 @@ const (
 
 // place moves a new file to a name, in place of the file was (nil for none). It reports whether another program's
 // file is there instead, because that program changed or created it meanwhile.
-func (a *aside) place(ctx context.Context, d *dir, at, scratch string, was *record) (changed bool, err error) {
+func (a *aside) place(ctx context.Context, d *beneath.Dir, at, scratch string, was *record) (changed bool, err error) {
 	_, name := split(at)
-	ours, err := a.d.stat(scratch)
+	ours, err := a.d.Stat(scratch)
 	if err != nil {
 		return false, err
 	}
@@ -46,12 +47,12 @@ func (a *aside) place(ctx context.Context, d *dir, at, scratch string, was *reco
 		e.Racy = was.racy
 	}
 	if err := a.note(e); err != nil {
-		return false, errors.Join(err, a.d.unlink(scratch))
+		return false, errors.Join(err, a.d.Unlink(scratch))
 	}
 	if was == nil {
-		err := a.d.moveNew(scratch, d, name)
+		err := a.d.MoveNew(scratch, d, name)
 		if errors.Is(err, fs.ErrExist) {
-			return true, a.d.unlink(scratch)
+			return true, a.d.Unlink(scratch)
 		}
 		return false, err
 	}
@@ -59,8 +60,8 @@ func (a *aside) place(ctx context.Context, d *dir, at, scratch string, was *reco
 }
 
 // take moves a file away. It reports whether the file stays because another program changed it.
-func (a *aside) take(ctx context.Context, d *dir, at string, was *record) (changed bool, err error) {
-	if wait := time.Until(time.Unix(0, max(was.stat.ctime, was.stat.mtime)).Add(tempAge)); wait > 0 && wait <= tempAge {
+func (a *aside) take(ctx context.Context, d *beneath.Dir, at string, was *record) (changed bool, err error) {
+	if wait := time.Until(time.Unix(0, max(was.stat.Ctime, was.stat.Mtime)).Add(tempAge)); wait > 0 && wait <= tempAge {
 		select {
 		case <-time.After(wait):
 		case <-ctx.Done():
@@ -72,7 +73,7 @@ func (a *aside) take(ctx context.Context, d *dir, at string, was *record) (chang
 	if err := a.note(e); err != nil {
 		return false, err
 	}
-	err = d.moveTo(name, a.d, e.Scratch)
+	err = d.MoveTo(name, a.d, e.Scratch)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
@@ -89,19 +90,19 @@ func (a *aside) take(ctx context.Context, d *dir, at string, was *record) (chang
 // swap exchanges the file at e.Scratch with the file in place until what comes out is what went in
 // last: at first the file expected. Anything else is newer, and belongs in place. It reports
 // whether another file than the one that was at e.Scratch is in place then.
-func (a *aside) swap(ctx context.Context, d *dir, e *swapped, expected *record) (changed bool, err error) {
+func (a *aside) swap(ctx context.Context, d *beneath.Dir, e *swapped, expected *record) (changed bool, err error) {
 	_, name := split(e.Path)
 	for n := range maxSwaps {
-		st, err := a.d.stat(e.Scratch)
+		st, err := a.d.Stat(e.Scratch)
 		if err != nil {
 			return n > 0, err
 		}
 		in := &record{name: name, stat: st}
-		if e.ours != nil && st.moved(e.ours.stat) {
+		if e.ours != nil && st.Moved(e.ours.stat) {
 			in = e.ours
 		}
 		if err := a.exchange(ctx, d, e); errors.Is(err, fs.ErrNotExist) { // another program removed the file
-			if err := a.d.moveNew(e.Scratch, d, name); !errors.Is(err, fs.ErrExist) {
+			if err := a.d.MoveNew(e.Scratch, d, name); !errors.Is(err, fs.ErrExist) {
 				return n > 0, err
 			}
 			continue
@@ -122,13 +123,13 @@ func (a *aside) swap(ctx context.Context, d *dir, e *swapped, expected *record) 
 }
 
 // putBack moves a file that came out back to its place. It keeps the file elsewhere if that is not possible.
-func (a *aside) putBack(ctx context.Context, d *dir, e *swapped) error {
+func (a *aside) putBack(ctx context.Context, d *beneath.Dir, e *swapped) error {
 	_, name := split(e.Path)
 	if e.ours != nil {
 		_, err := a.swap(ctx, d, e, e.ours)
 		return err
 	}
-	if err := a.d.moveNew(e.Scratch, d, name); err != nil { // for example, saved again meanwhile
+	if err := a.d.MoveNew(e.Scratch, d, name); err != nil { // for example, saved again meanwhile
 		return a.drop(ctx, e, nil)
 	}
 	return nil
@@ -138,10 +139,10 @@ func (a *aside) putBack(ctx context.Context, d *dir, e *swapped) error {
 // another name, and says where.
 func (a *aside) drop(ctx context.Context, e *swapped, known *record) error {
 	if known != nil && (known == e.ours || known == e.was) && a.unchanged(ctx, e.Scratch, known) {
-		return a.d.unlink(e.Scratch)
+		return a.d.Unlink(e.Scratch)
 	}
 	kept := keptPrefix + e.Scratch
-	if err := a.d.moveNew(e.Scratch, a.d, kept); errors.Is(err, fs.ErrNotExist) {
+	if err := a.d.MoveNew(e.Scratch, a.d, kept); errors.Is(err, fs.ErrNotExist) {
 		return nil // it is in place
 	} else if err != nil {
 		a.stuck.Store(true)
@@ -154,24 +155,24 @@ func (a *aside) drop(ctx context.Context, e *swapped, known *record) error {
 // unchanged reports whether a file is the one that a record describes, and no program has it open for
 // writing.
 func (a *aside) unchanged(ctx context.Context, name string, r *record) bool {
-	st, err := a.d.stat(name)
+	st, err := a.d.Stat(name)
 	if err != nil || r == nil {
 		return false
 	}
-	expected, renumbered := r.stat, st.ino != r.stat.ino
-	if expected.ino = st.ino; !expected.moved(st) {
+	expected, renumbered := r.stat, st.Ino != r.stat.Ino
+	if expected.Ino = st.Ino; !expected.Moved(st) {
 		return false
 	}
-	if st.kind != domarkx.Regular {
-		target, err := a.d.readlink(name)
+	if st.Kind != domarkx.Regular {
+		target, err := a.d.Readlink(name)
 		return !renumbered || err == nil && target == r.target && r.target != ""
 	}
-	f, err := a.d.openFile(name)
+	f, err := a.d.OpenFile(name)
 	if err != nil {
 		return false
 	}
 	defer f.Close()
-	switch open, err := f.openForWriting(); {
+	switch open, err := f.HasWriter(); {
 	case err != nil:
 		a.blind.Store(true)
 	case open:
@@ -183,11 +184,11 @@ func (a *aside) unchanged(ctx context.Context, name string, r *record) bool {
 			return false
 		}
 	}
-	after, err := f.stat() // a write before the check for writers is visible here
-	return err == nil && after.moved(st)
+	after, err := f.Stat() // a write before the check for writers is visible here
+	return err == nil && after.Moved(st)
 }
 
-func (a *aside) sameContent(ctx context.Context, f *file, id string) bool {
+func (a *aside) sameContent(ctx context.Context, f *beneath.File, id string) bool {
 	c, err := a.read.Content(ctx, id)
 	if err != nil {
 		return false
@@ -199,7 +200,7 @@ func (a *aside) sameContent(ctx context.Context, f *file, id string) bool {
 
 // settle looks again at all files that came out, and removes the unchanged ones. It returns the
 // paths of the others, which it puts back.
-func (a *aside) settle(ctx context.Context, top *dir) (changed []string, err error) {
+func (a *aside) settle(ctx context.Context, top *beneath.Dir) (changed []string, err error) {
 	ctx = context.WithoutCancel(ctx)
 	if len(a.out) > 0 {
 		wait := settleTime
@@ -218,16 +219,16 @@ func (a *aside) settle(ctx context.Context, top *dir) (changed []string, err err
 	return changed, err
 }
 
-func (a *aside) settleOne(ctx context.Context, top *dir, e *swapped) (changed bool, err error) {
+func (a *aside) settleOne(ctx context.Context, top *beneath.Dir, e *swapped) (changed bool, err error) {
 	directory, _ := split(e.Path)
-	d, err := top.open(directory)
+	d, err := top.Open(directory)
 	if err == nil {
-		defer d.close()
+		defer d.Close()
 	}
 	if a.unchanged(ctx, e.Scratch, e.was) {
-		return false, a.d.unlink(e.Scratch)
+		return false, a.d.Unlink(e.Scratch)
 	}
-	if _, serr := a.d.stat(e.Scratch); errors.Is(serr, fs.ErrNotExist) {
+	if _, serr := a.d.Stat(e.Scratch); errors.Is(serr, fs.ErrNotExist) {
 		return false, nil
 	}
 	if err != nil { // its directory is gone

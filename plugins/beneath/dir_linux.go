@@ -1,4 +1,4 @@
-package dirversion
+package beneath
 
 import (
 	"cmp"
@@ -18,8 +18,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A dir is an open directory. All names are looked up relative to one.
-type dir struct {
+// A Dir is an open directory. All names are looked up relative to one.
+type Dir struct {
 	fd     int
 	dev    uint64
 	shared *shared
@@ -33,30 +33,31 @@ type shared struct {
 
 const direntBuffer = 32 << 10
 
-// openTop opens a directory. It follows symbolic links.
-func openTop(path string) (*dir, error) {
+// Open opens a directory. It follows symbolic links.
+func Open(path string) (*Dir, error) {
 	fd, err := retry(func() (int, error) { return unix.Open(path, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0) })
 	if err != nil {
 		return nil, &os.PathError{Op: "open", Path: path, Err: err}
 	}
-	d := &dir{fd: fd, shared: &shared{}}
+	d := &Dir{fd: fd, shared: &shared{}}
 	d.shared.buffers.New = func() any { b := make([]byte, direntBuffer); return &b }
-	st, err := d.stat("")
+	st, err := d.Stat("")
 	if err != nil {
-		d.close()
+		d.Close()
 		return nil, err
 	}
 	d.dev = st.dev
 	return d, nil
 }
 
-func (d *dir) close() error { return unix.Close(d.fd) }
+// Close closes the directory.
+func (d *Dir) Close() error { return unix.Close(d.fd) }
 
 // maxLookup limits a path that is passed to the kernel at once, in bytes (PATH_MAX is 4096).
 const maxLookup = 4000
 
-// open opens the directory at a path. It follows no links and does not leave the mount.
-func (d *dir) open(path string) (*dir, error) {
+// Open opens the directory at a path. It follows no links and does not leave the mount.
+func (d *Dir) Open(path string) (*Dir, error) {
 	at, owned := d.fd, false
 	for {
 		part := cmp.Or(path, ".")
@@ -74,14 +75,14 @@ func (d *dir) open(path string) (*dir, error) {
 		}
 		at, owned = fd, true
 		if path == "" {
-			return &dir{fd: at, dev: d.dev, shared: d.shared}, nil
+			return &Dir{fd: at, dev: d.dev, shared: d.shared}, nil
 		}
 	}
 }
 
 const openDirectory = unix.O_RDONLY | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC
 
-func (d *dir) lookup(at int, path string) (int, error) {
+func (d *Dir) lookup(at int, path string) (int, error) {
 	if !d.shared.oldest.Load() {
 		how := &unix.OpenHow{Flags: openDirectory, Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS | unix.RESOLVE_NO_XDEV}
 		fd, err := retry(func() (int, error) { return unix.Openat2(at, path, how) })
@@ -89,7 +90,7 @@ func (d *dir) lookup(at int, path string) (int, error) {
 		case err == nil:
 			return fd, nil
 		case errors.Is(err, unix.EXDEV):
-			return -1, errMount
+			return -1, ErrMount
 		case errors.Is(err, unix.ENOSYS), errors.Is(err, unix.EPERM):
 			d.shared.oldest.Store(true)
 		case !errors.Is(err, unix.EAGAIN): // a rename raced with ".."
@@ -100,7 +101,7 @@ func (d *dir) lookup(at int, path string) (int, error) {
 }
 
 // walk opens the directory at a path one name at a time.
-func (d *dir) walk(at int, path string) (int, error) {
+func (d *Dir) walk(at int, path string) (int, error) {
 	start := at
 	for name := range strings.SplitSeq(path, "/") {
 		fd, err := retry(func() (int, error) { return unix.Openat(at, name, openDirectory, 0) })
@@ -115,7 +116,7 @@ func (d *dir) walk(at int, path string) (int, error) {
 		if err := unix.Fstat(fd, &st); err != nil || st.Dev != d.dev {
 			unix.Close(fd)
 			if err == nil {
-				err = errMount
+				err = ErrMount
 			}
 			return -1, err
 		}
@@ -133,7 +134,8 @@ func retry[T any](f func() (T, error)) (T, error) {
 	}
 }
 
-func (d *dir) readlink(name string) (string, error) {
+// Readlink returns the target of a symbolic link.
+func (d *Dir) Readlink(name string) (string, error) {
 	buf := make([]byte, 256)
 	for {
 		n, err := unix.Readlinkat(d.fd, name, buf)
@@ -147,40 +149,49 @@ func (d *dir) readlink(name string) (string, error) {
 	}
 }
 
-func (d *dir) mkdir(name string) error           { return unix.Mkdirat(d.fd, name, 0o700) }
-func (d *dir) symlink(target, name string) error { return unix.Symlinkat(target, d.fd, name) }
-func (d *dir) rename(from, to string) error      { return unix.Renameat(d.fd, from, d.fd, to) }
-func (d *dir) unlink(name string) error          { return unix.Unlinkat(d.fd, name, 0) }
-func (d *dir) rmdir(name string) error           { return unix.Unlinkat(d.fd, name, unix.AT_REMOVEDIR) }
+// Mkdir creates a directory that only this user can use.
+func (d *Dir) Mkdir(name string) error { return unix.Mkdirat(d.fd, name, 0o700) }
 
-// canMoveBetween reports that files can be renamed from one open directory to another.
-const canMoveBetween = true
+// Symlink creates a symbolic link.
+func (d *Dir) Symlink(target, name string) error { return unix.Symlinkat(target, d.fd, name) }
 
-// moveTo renames a file to another directory. It replaces what has the name there.
-func (d *dir) moveTo(from string, to *dir, name string) error {
+// Rename renames a file in the directory. It replaces what has the new name.
+func (d *Dir) Rename(from, to string) error { return unix.Renameat(d.fd, from, d.fd, to) }
+
+// Unlink removes a file that is not a directory.
+func (d *Dir) Unlink(name string) error { return unix.Unlinkat(d.fd, name, 0) }
+
+// Rmdir removes an empty directory.
+func (d *Dir) Rmdir(name string) error { return unix.Unlinkat(d.fd, name, unix.AT_REMOVEDIR) }
+
+// CanMove reports that files can be renamed from one open directory to another.
+const CanMove = true
+
+// MoveTo renames a file to another directory. It replaces what has the name there.
+func (d *Dir) MoveTo(from string, to *Dir, name string) error {
 	return unix.Renameat(d.fd, from, to.fd, name)
 }
 
-// moveNew renames a file to another directory, unless there is one with the name.
-func (d *dir) moveNew(from string, to *dir, name string) error {
+// MoveNew renames a file to another directory, unless there is one with the name.
+func (d *Dir) MoveNew(from string, to *Dir, name string) error {
 	err := unix.Renameat2(d.fd, from, to.fd, name, unix.RENAME_NOREPLACE)
 	if !unsupportedRename(err) {
 		return err
 	}
 	if err := unix.Linkat(d.fd, from, to.fd, name, 0); err == nil {
-		return d.unlink(from)
+		return d.Unlink(from)
 	} else if errors.Is(err, unix.EEXIST) || errors.Is(err, unix.ENOENT) {
 		return err
 	}
 	// Directories, and file systems without hard links: nothing better is left.
-	if _, err := to.stat(name); !errors.Is(err, unix.ENOENT) {
+	if _, err := to.Stat(name); !errors.Is(err, unix.ENOENT) {
 		return unix.EEXIST
 	}
-	return d.moveTo(from, to, name)
+	return d.MoveTo(from, to, name)
 }
 
-// exchange exchanges two files. It returns errors.ErrUnsupported if the file system cannot.
-func (d *dir) exchange(from string, to *dir, name string) error {
+// Exchange exchanges two files. It returns errors.ErrUnsupported if the file system cannot.
+func (d *Dir) Exchange(from string, to *Dir, name string) error {
 	err := unix.Renameat2(d.fd, from, to.fd, name, unix.RENAME_EXCHANGE)
 	if unsupportedRename(err) {
 		return errors.ErrUnsupported
@@ -192,19 +203,19 @@ func unsupportedRename(err error) bool {
 	return errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EOPNOTSUPP) || errors.Is(err, unix.EPERM)
 }
 
-// movesTo reports whether files can be renamed to another directory: the file system and the mount must be the same.
-func (d *dir) movesTo(to *dir) bool {
+// MovesTo reports whether files can be renamed to another directory: the file system and the mount must be the same.
+func (d *Dir) MovesTo(to *Dir) bool {
 	// The kernel compares the mounts before it looks up the names.
 	return d.dev == to.dev && errors.Is(unix.Renameat(d.fd, rand.Text(), to.fd, rand.Text()), unix.ENOENT)
 }
 
-// link creates a hard link to a file of another directory.
-func (d *dir) link(from *dir, file, name string) error {
+// Link creates a hard link to a file of another directory.
+func (d *Dir) Link(from *Dir, file, name string) error {
 	return unix.Linkat(from.fd, file, d.fd, name, 0)
 }
 
-// special creates a FIFO or a device file with a unique name.
-func (d *dir) special(name string, f domarkx.File) error {
+// Mknod creates a FIFO or a device file with a unique name.
+func (d *Dir) Mknod(name string, f domarkx.File) error {
 	mode, dev := uint32(unix.S_IFIFO), uint64(0)
 	switch f.Type {
 	case domarkx.CharDevice:
@@ -218,18 +229,18 @@ func (d *dir) special(name string, f domarkx.File) error {
 	return unix.Fchmodat(d.fd, name, f.Mode, 0)
 }
 
-// chmod sets the mode of the directory itself.
-func (d *dir) chmod(mode uint32) error { return unix.Fchmod(d.fd, mode) }
+// Chmod sets the mode of the directory itself.
+func (d *Dir) Chmod(mode uint32) error { return unix.Fchmod(d.fd, mode) }
 
-// canSyncAll reports that sync works.
-const canSyncAll = true
+// CanSyncAll reports that sync works.
+const CanSyncAll = true
 
-// sync syncs the whole file system.
-func (d *dir) sync() error { return unix.Syncfs(d.fd) }
+// SyncAll syncs the whole file system.
+func (d *Dir) SyncAll() error { return unix.Syncfs(d.fd) }
 
-// syncSelf syncs the entries and attributes of the directory itself. It ignores file systems
+// Sync syncs the entries and attributes of the directory itself. It ignores file systems
 // that cannot sync directories.
-func (d *dir) syncSelf() error {
+func (d *Dir) Sync() error {
 	_, err := retry(func() (int, error) { return 0, unix.Fsync(d.fd) })
 	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EOPNOTSUPP) {
 		return nil
@@ -237,13 +248,13 @@ func (d *dir) syncSelf() error {
 	return err
 }
 
-// allow gives this user access to a directory whose mode forbids even opening it.
-func (d *dir) allow(at string) error {
-	above, err := d.open(path.Dir(at))
+// Allow gives this user access to a directory whose mode forbids even opening it.
+func (d *Dir) Allow(at string) error {
+	above, err := d.Open(path.Dir(at))
 	if err != nil {
 		return err
 	}
-	defer above.close()
+	defer above.Close()
 	fd, err := retry(func() (int, error) {
 		return unix.Openat(above.fd, path.Base(at), unix.O_PATH|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	})
@@ -255,8 +266,8 @@ func (d *dir) allow(at string) error {
 	return unix.Chmod("/proc/self/fd/"+strconv.Itoa(fd), 0o700)
 }
 
-// names returns the names in the directory, sorted by bytes.
-func (d *dir) names() ([]string, error) {
+// Names returns the names in the directory, sorted by bytes.
+func (d *Dir) Names() ([]string, error) {
 	if _, err := unix.Seek(d.fd, 0, io.SeekStart); err != nil {
 		return nil, err
 	}

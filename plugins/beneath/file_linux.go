@@ -1,4 +1,4 @@
-package dirversion
+package beneath
 
 import (
 	"errors"
@@ -10,11 +10,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A file is an open regular file. Unlike an os.File it is not registered with the
+// A File is an open regular file. Unlike an os.File it is not registered with the
 // runtime's poller, which does not support regular files anyway.
-type file struct{ fd int }
+type File struct{ fd int }
 
-func (f *file) Read(p []byte) (int, error) {
+// Read reads from the file (see [io.Reader]).
+func (f *File) Read(p []byte) (int, error) {
 	n, err := retry(func() (int, error) { return unix.Read(f.fd, p) })
 	if err != nil {
 		return 0, err
@@ -25,11 +26,11 @@ func (f *file) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// reader returns a reader of at most that many bytes. It does not read holes.
-func (f *file) reader(most int64) io.Reader { return sparse.Reader(f.fd, most) }
+// Reader returns a reader of at most that many bytes. It does not read holes.
+func (f *File) Reader(most int64) io.Reader { return sparse.Reader(f.fd, most) }
 
 // WriteAt writes all of p or returns an error.
-func (f *file) WriteAt(p []byte, at int64) (int, error) {
+func (f *File) WriteAt(p []byte, at int64) (int, error) {
 	for done := 0; ; {
 		n, err := retry(func() (int, error) { return unix.Pwrite(f.fd, p[done:], at+int64(done)) })
 		if done += max(n, 0); err != nil || done == len(p) {
@@ -38,10 +39,11 @@ func (f *file) WriteAt(p []byte, at int64) (int, error) {
 	}
 }
 
-func (f *file) Truncate(size int64) error { return unix.Ftruncate(f.fd, size) }
+// Truncate sets the size of the file.
+func (f *File) Truncate(size int64) error { return unix.Ftruncate(f.fd, size) }
 
 // Sync syncs the file, even if it is open only for reading.
-func (f *file) Sync() error {
+func (f *File) Sync() error {
 	_, err := retry(func() (int, error) { return 0, unix.Fsync(f.fd) })
 	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EOPNOTSUPP) {
 		return nil // for example a FUSE file system without fsync
@@ -49,10 +51,11 @@ func (f *file) Sync() error {
 	return err
 }
 
-func (f *file) Close() error { return unix.Close(f.fd) }
+// Close closes the file.
+func (f *File) Close() error { return unix.Close(f.fd) }
 
-// openForWriting reports whether a program has an open file, or a part of it in memory, for writing.
-func (f *file) openForWriting() (bool, error) {
+// HasWriter reports whether a program has an open file, or a part of it in memory, for writing.
+func (f *File) HasWriter() (bool, error) {
 	// The kernel grants a read lease only if no one has. It is given up at once.
 	_, err := unix.FcntlInt(uintptr(f.fd), unix.F_SETLEASE, unix.F_RDLCK)
 	if errors.Is(err, unix.EAGAIN) {
@@ -64,47 +67,48 @@ func (f *file) openForWriting() (bool, error) {
 	return false, err
 }
 
-// mark sets the mtime to the present. A write within the same tick of the kernel's clock sets another one.
-func (f *file) mark() error {
+// Touch sets the mtime to the present. A write within the same tick of the kernel's clock sets another one.
+func (f *File) Touch() error {
 	now := unix.NsecToTimespec(time.Now().UnixNano())
 	return unix.UtimesNanoAt(f.fd, "", []unix.Timespec{now, now}, unix.AT_EMPTY_PATH)
 }
 
-// openFile opens a regular file for reading. It does not block on other types.
-func (d *dir) openFile(name string) (*file, error) {
+// OpenFile opens a regular file for reading. It does not block on other types.
+func (d *Dir) OpenFile(name string) (*File, error) {
 	fd, err := retry(func() (int, error) {
 		return unix.Openat(d.fd, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
 	})
 	if err != nil {
 		return nil, err
 	}
-	return &file{fd}, nil
+	return &File{fd}, nil
 }
 
-// create creates a new regular file for writing.
-func (d *dir) create(name string) (*file, error) {
+// Create creates a new regular file for writing.
+func (d *Dir) Create(name string) (*File, error) {
 	fd, err := retry(func() (int, error) {
 		return unix.Openat(d.fd, name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
 	})
 	if err != nil {
 		return nil, err
 	}
-	return &file{fd}, nil
+	return &File{fd}, nil
 }
 
-// statFile returns the stat of an open file.
-func (f *file) stat() (stat, error) {
+// Stat returns the stat of an open file.
+func (f *File) Stat() (Stat, error) {
 	var st unix.Stat_t
 	if err := unix.Fstat(f.fd, &st); err != nil {
-		return stat{}, err
+		return Stat{}, err
 	}
 	return statOf(&st), nil
 }
 
-func (f *file) chmod(mode uint32) error { return unix.Fchmod(f.fd, mode) }
+// Chmod sets the mode of the file.
+func (f *File) Chmod(mode uint32) error { return unix.Fchmod(f.fd, mode) }
 
-// stat returns the stat of a file, or of the directory itself for "". It follows no links.
-func (d *dir) stat(name string) (stat, error) {
+// Stat returns the stat of a file, or of the directory itself for "". It follows no links.
+func (d *Dir) Stat(name string) (Stat, error) {
 	var st unix.Stat_t
 	var err error
 	if name == "" {
@@ -113,33 +117,33 @@ func (d *dir) stat(name string) (stat, error) {
 		err = unix.Fstatat(d.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW)
 	}
 	if err != nil {
-		return stat{}, err
+		return Stat{}, err
 	}
 	s := statOf(&st)
 	if d.dev != 0 && s.dev != d.dev {
-		return s, errMount
+		return s, ErrMount
 	}
 	return s, nil
 }
 
-func statOf(st *unix.Stat_t) stat {
-	s := stat{
-		mode: st.Mode & 0o7777, identity: identity{st.Dev, st.Ino}, nlink: uint64(st.Nlink), size: st.Size,
-		mtime: st.Mtim.Nano(), ctime: st.Ctim.Nano(),
+func statOf(st *unix.Stat_t) Stat {
+	s := Stat{
+		Mode: st.Mode & 0o7777, Identity: Identity{st.Dev, st.Ino}, Links: uint64(st.Nlink), Size: st.Size,
+		Mtime: st.Mtim.Nano(), Ctime: st.Ctim.Nano(),
 	}
 	switch st.Mode & unix.S_IFMT {
 	case unix.S_IFREG:
-		s.kind = domarkx.Regular
+		s.Kind = domarkx.Regular
 	case unix.S_IFDIR:
-		s.kind, s.size = domarkx.Directory, 0
+		s.Kind, s.Size = domarkx.Directory, 0
 	case unix.S_IFLNK:
-		s.kind = domarkx.Symlink
+		s.Kind = domarkx.Symlink
 	case unix.S_IFIFO:
-		s.kind = domarkx.Fifo
+		s.Kind = domarkx.Fifo
 	case unix.S_IFCHR:
-		s.kind, s.major, s.minor = domarkx.CharDevice, unix.Major(st.Rdev), unix.Minor(st.Rdev)
+		s.Kind, s.Major, s.Minor = domarkx.CharDevice, unix.Major(st.Rdev), unix.Minor(st.Rdev)
 	case unix.S_IFBLK:
-		s.kind, s.major, s.minor = domarkx.BlockDevice, unix.Major(st.Rdev), unix.Minor(st.Rdev)
+		s.Kind, s.Major, s.Minor = domarkx.BlockDevice, unix.Major(st.Rdev), unix.Minor(st.Rdev)
 	}
 	return s
 }

@@ -1,4 +1,4 @@
-package dirversion
+package beneath
 
 import (
 	"bytes"
@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// kept reports whether versions contain an extended attribute.
-func kept(name string) bool {
+// KeepsXattr reports whether versions contain an extended attribute.
+func KeepsXattr(name string) bool {
 	if strings.HasPrefix(name, "user.") {
 		return true
 	}
@@ -33,7 +33,7 @@ func xattrs(fd int) ([]domarkx.Xattr, error) {
 	var attrs []domarkx.Xattr
 	for name := range bytes.SplitSeq(bytes.TrimSuffix(list, []byte{0}), []byte{0}) {
 		n := string(name)
-		if !kept(n) {
+		if !KeepsXattr(n) {
 			continue
 		}
 		value, err := sized(func(buf []byte) (int, error) { return unix.Fgetxattr(fd, n, buf) })
@@ -86,26 +86,33 @@ func setXattrs(fd int, want []domarkx.Xattr) error {
 	return nil
 }
 
-func (d *dir) xattrs() ([]domarkx.Xattr, error)      { return xattrs(d.fd) }
-func (d *dir) setXattrs(want []domarkx.Xattr) error  { return setXattrs(d.fd, want) }
-func (f *file) xattrs() ([]domarkx.Xattr, error)     { return xattrs(f.fd) }
-func (f *file) setXattrs(want []domarkx.Xattr) error { return setXattrs(f.fd, want) }
+// Xattrs returns the extended attributes of the directory that versions contain, sorted by name.
+func (d *Dir) Xattrs() ([]domarkx.Xattr, error) { return xattrs(d.fd) }
 
-// own changes the owner of the file at a path.
-func (d *dir) own(at string, f domarkx.File) error {
+// SetXattrs replaces these attributes.
+func (d *Dir) SetXattrs(want []domarkx.Xattr) error { return setXattrs(d.fd, want) }
+
+// Xattrs returns the extended attributes of the file that versions contain, sorted by name.
+func (f *File) Xattrs() ([]domarkx.Xattr, error) { return xattrs(f.fd) }
+
+// SetXattrs replaces these attributes.
+func (f *File) SetXattrs(want []domarkx.Xattr) error { return setXattrs(f.fd, want) }
+
+// Chown changes the owner of the file at a path.
+func (d *Dir) Chown(at string, f domarkx.File) error {
 	if at == "" {
 		return unix.Fchown(d.fd, int(f.UID), int(f.GID))
 	}
-	directory, err := d.open(path.Dir(at))
+	directory, err := d.Open(path.Dir(at))
 	if err != nil {
 		return err
 	}
-	defer directory.close()
+	defer directory.Close()
 	name := path.Base(at)
 	if f.Type != domarkx.Regular {
 		return unix.Fchownat(directory.fd, name, int(f.UID), int(f.GID), unix.AT_SYMLINK_NOFOLLOW)
 	}
-	file, err := directory.openFile(name)
+	file, err := directory.OpenFile(name)
 	if err != nil {
 		return err
 	}
@@ -114,5 +121,5 @@ func (d *dir) own(at string, f domarkx.File) error {
 		return err
 	}
 	// chown(2) clears set-id bits and capabilities.
-	return errors.Join(file.chmod(f.Mode), file.setXattrs(f.Xattrs))
+	return errors.Join(file.Chmod(f.Mode), file.SetXattrs(f.Xattrs))
 }
