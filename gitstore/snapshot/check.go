@@ -43,7 +43,7 @@ type Checker struct {
 // NewChecker returns a checker that has checked nothing yet.
 func NewChecker(r Reader) Checker {
 	return Checker{Reader: r, commits: map[string]bool{}, trees: memo{}, blobs: memo{}, links: map[string]bool{}, origins: original.NewChecker(r.objects, r.writeWhole),
-		extents: r.resourceVersions().NewChecker(nil)}
+		extents: version.NewChecker(r.Reader, nil)}
 }
 
 func (c *Checker) report(severity, what, where, fix string) {

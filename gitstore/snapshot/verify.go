@@ -30,7 +30,7 @@ type DocumentChecks interface {
 func (r Reader) VerifyCommits(ctx context.Context, ids []odb.ID, refs []refdb.Ref, checks DocumentChecks) (map[string]error, error) {
 	v := verifier{c: NewChecker(r), checks: checks, found: make(map[odb.ID]error, len(ids))}
 	v.c.message = checks.Message
-	v.c.extents = r.resourceVersions().NewChecker(v.c.checkNewContent)
+	v.c.extents = version.NewChecker(r.Reader, v.c.checkNewContent)
 	for _, id := range ids {
 		if v.found[id] = v.commit(ctx, id); ctx.Err() != nil {
 			return nil, ctx.Err()

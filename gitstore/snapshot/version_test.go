@@ -85,7 +85,7 @@ func TestResourceVersions(t *testing.T) {
 	r := newRepository(t)
 	one := r.tree(t, directory{"a": "1", "dir": directory{"b": "2"}}).String()
 	two := r.tree(t, directory{"a": "1", "dir": directory{"b": "3"}}).String()
-	content, err := r.reader.FindFile(ctx, one, "dir/b")
+	content, err := r.reader.FindFile(one, "dir/b")
 	if err != nil || content == "" {
 		t.Fatalf("dir/b is %q, %v", content, err)
 	}
@@ -100,7 +100,7 @@ func TestResourceVersions(t *testing.T) {
 		}
 	}
 	for path, want := range map[string]bool{"a": true, "dir": true, "dir/b": true, "b": false, "dir/a": false} {
-		if got, err := r.reader.HasPath(ctx, one, path); err != nil || got != want {
+		if got, err := r.reader.HasPath(one, path); err != nil || got != want {
 			t.Errorf("has %s: %v, %v", path, got, err)
 		}
 	}

@@ -14,31 +14,31 @@ const (
 	maxBytes = 1 << 46    // in regular files
 )
 
-// Check checks the directories of a version of a resource. It skips directories that base has at the same path; base is the
+// CheckVersion checks the directories of a version of a resource. It skips directories that base has at the same path; base is the
 // id of another version, or "" for none. It does not read the content of files, which is verified when it is loaded.
 //
-// Check returns [domarkx.ErrCorrupt] if a directory does not have the format of SPEC.md or is nested in more than
+// It returns [domarkx.ErrCorrupt] if a directory does not have the format of SPEC.md or is nested in more than
 // [MaxDepth] others, or if the version contains more than 50 million files or 64 TiB. It returns [domarkx.ErrNotFound] if an
 // object is missing.
-func (s Store) Check(ctx context.Context, base, version string) error {
-	return s.NewChecker(nil).Check(ctx, base, version)
+func (s Reader) CheckVersion(ctx context.Context, base, version string) error {
+	return NewChecker(s, nil).Check(ctx, base, version)
 }
 
-// A Checker checks versions as [Store.Check] does, but each directory only once, even if many versions contain it. It is
+// A Checker checks versions as [Reader.CheckVersion] does, but each directory only once, even if many versions contain it. It is
 // for one goroutine.
 type Checker struct {
-	store   Store
+	store   Reader
 	content func(f *domarkx.File) error // nil to skip contents
 	known   map[directoryPair]extent    // results of earlier checks
 }
 
 // NewChecker returns a Checker. If content is not nil, the Checker calls it for each regular file and symbolic link whose
 // content differs from that of the file at the same path in the base. An error of content ends the check.
-func (s Store) NewChecker(content func(f *domarkx.File) error) *Checker {
+func NewChecker(s Reader, content func(f *domarkx.File) error) *Checker {
 	return &Checker{store: s, content: content, known: map[directoryPair]extent{}}
 }
 
-// Check checks a version; see [Store.Check].
+// Check checks a version; see [Reader.CheckVersion].
 func (c *Checker) Check(ctx context.Context, base, version string) error {
 	_, err := c.directory(ctx, "", base, version, 0)
 	return err

@@ -66,12 +66,12 @@ func TestCheckVersion(t *testing.T) {
 	}
 	for name, v := range versions {
 		for _, base := range []string{"", good, broken.String()} {
-			if err := s.Check(t.Context(), base, fmt.Sprint(v.id)); !errors.Is(err, v.want) {
+			if err := s.CheckVersion(t.Context(), base, fmt.Sprint(v.id)); !errors.Is(err, v.want) {
 				t.Errorf("%s, from %q: %v", name, base, err)
 			}
 		}
 	}
-	if err := s.Check(t.Context(), broken.String(), broken.String()); err != nil {
+	if err := s.CheckVersion(t.Context(), broken.String(), broken.String()); err != nil {
 		t.Errorf("what is known already is looked at: %v", err)
 	}
 }

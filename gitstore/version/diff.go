@@ -9,12 +9,12 @@ import (
 	"github.com/domarkx/domarkx/format/domarkx"
 )
 
-// Diff calls fn for each path at which the versions a and b differ, directories before their files and each directory sorted
-// by name. old or new is nil if a or b has no file there. The version "" is empty. For a directory, fn is called only if its
-// own attributes differ or one version does not have it; fn is called for its files too. Diff does not read directories that
-// are equal in both. An error of fn ends Diff, which returns it. If the parts that differ exceed the limits of [Store.Check],
-// Diff returns that error before it calls fn.
-func (s Store) Diff(ctx context.Context, a, b string, fn func(path string, old, new *domarkx.File) error) error {
+// DiffVersions calls fn for each path at which the versions a and b differ, directories before their files and each directory
+// sorted by name. old or new is nil if a or b has no file there. The version "" is empty. For a directory, fn is called only
+// if its own attributes differ or one version does not have it; fn is called for its files too. Directories that are equal
+// in both are not read. An error of fn ends the comparison. If the parts that differ exceed the limits of
+// [Reader.CheckVersion], DiffVersions returns that error before it calls fn.
+func (s Reader) DiffVersions(ctx context.Context, a, b string, fn func(path string, old, new *domarkx.File) error) error {
 	var tops [2]*domarkx.File
 	for i, version := range []string{a, b} {
 		if version == "" {
@@ -24,7 +24,7 @@ func (s Store) Diff(ctx context.Context, a, b string, fn func(path string, old, 
 		if err != nil {
 			return err
 		}
-		if err := s.Check(ctx, [2]string{b, a}[i], version); err != nil {
+		if err := s.CheckVersion(ctx, [2]string{b, a}[i], version); err != nil {
 			return err
 		}
 		tops[i] = &top
@@ -34,7 +34,7 @@ func (s Store) Diff(ctx context.Context, a, b string, fn func(path string, old, 
 }
 
 type differ struct {
-	store Store
+	store Reader
 	fn    func(path string, old, new *domarkx.File) error
 }
 

@@ -7,8 +7,8 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
-// Has reports whether a version has a directory, regular file or symbolic link at a path. It does not find FIFOs and devices.
-func (s Store) Has(version, path string) (bool, error) {
+// HasPath reports whether a version has a directory, regular file or symbolic link at a path. It does not find FIFOs and devices.
+func (s Reader) HasPath(version, path string) (bool, error) {
 	id, err := odb.ParseID(version)
 	if err != nil {
 		return false, err
@@ -36,10 +36,10 @@ func (s Store) Has(version, path string) (bool, error) {
 	}
 }
 
-// Find returns the id of the content of a regular file in a version, for [Store.Content], or "" if the version has no
+// FindFile returns the id of the content of a regular file in a version, for [Reader.Content], or "" if the version has no
 // regular file at that path. It reads only trees and no sidecars. So it also returns the content of a symbolic link
 // that is stored as a regular file, because hosts might reject its target (SPEC.md, section 11).
-func (s Store) Find(version, path string) (string, error) {
+func (s Reader) FindFile(version, path string) (string, error) {
 	id, err := odb.ParseID(version)
 	if err != nil {
 		return "", err

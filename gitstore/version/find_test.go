@@ -15,13 +15,13 @@ func TestFind(t *testing.T) {
 		regular("dir/.git/HEAD", "two"), regular("large", large), symlink("link", "a b"))
 	for path, want := range map[string]string{".gitattributes": "hidden", "a b": "one", "dir/.git/HEAD": "two", "large": large,
 		"dir": "", "none": "", "dir/none": "", "a b/x": "", "link": "", "": "", "../a b": "", "dir/": "", ".domarkx": "", "dir//x": ""} {
-		found, err := s.Find(id, path)
+		found, err := s.FindFile(id, path)
 		if err != nil || (found == "") != (want == "") {
 			t.Errorf("%q: %q, %v", path, found, err)
 			continue
 		}
 		there := want != "" || path == "dir" || path == "link"
-		if has, err := s.Has(id, path); err != nil || has != there {
+		if has, err := s.HasPath(id, path); err != nil || has != there {
 			t.Errorf("%q: has %t, %v", path, has, err)
 		}
 		if want == "" {
@@ -37,7 +37,7 @@ func TestFind(t *testing.T) {
 		}
 		c.Close()
 	}
-	if _, err := s.Find(strings.Repeat("0", 39)+"1", "a"); err == nil {
+	if _, err := s.FindFile(strings.Repeat("0", 39)+"1", "a"); err == nil {
 		t.Error("a missing version: no error")
 	}
 }

@@ -142,7 +142,7 @@ func TestDeepVersion(t *testing.T) {
 	if err := h.batch.Sync(); err != nil {
 		t.Fatal(err)
 	}
-	err := s.Diff(context.Background(), "", id.String(), func(string, *domarkx.File, *domarkx.File) error { return nil })
+	err := s.DiffVersions(context.Background(), "", id.String(), func(string, *domarkx.File, *domarkx.File) error { return nil })
 	if !errors.Is(err, domarkx.ErrCorrupt) {
 		t.Errorf("walking a very deep tree: %v", err)
 	}

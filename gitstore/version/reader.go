@@ -15,7 +15,7 @@ import (
 
 // Top returns the top directory of a version with its own attributes, which are the default ones if the version does not
 // store any. See [domarkx.VersionReader].
-func (s Store) Top(_ context.Context, version string) (domarkx.File, error) {
+func (s Reader) Top(_ context.Context, version string) (domarkx.File, error) {
 	top := domarkx.File{Type: domarkx.Directory, Mode: modeDirectory, ID: version}
 	self, _, err := s.directoryOf(version)
 	if err != nil {
@@ -30,7 +30,7 @@ func (s Store) Top(_ context.Context, version string) (domarkx.File, error) {
 
 // Directory returns the files in a directory, sorted by the bytes of their names. See
 // [domarkx.VersionReader].
-func (s Store) Directory(ctx context.Context, id string) ([]domarkx.File, error) {
+func (s Reader) Directory(ctx context.Context, id string) ([]domarkx.File, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -56,7 +56,7 @@ func (s Store) Directory(ctx context.Context, id string) ([]domarkx.File, error)
 }
 
 // directoryOf reads a directory. It does not set the sizes and ids of the files.
-func (s Store) directoryOf(id string) (self *domarkx.File, children []child, err error) {
+func (s Reader) directoryOf(id string) (self *domarkx.File, children []child, err error) {
 	tree, err := odb.ParseID(id)
 	if err != nil {
 		return nil, nil, err
@@ -73,7 +73,7 @@ func (s Store) directoryOf(id string) (self *domarkx.File, children []child, err
 }
 
 // sidecar returns the content of a directory's sidecar, or nil if the directory has none.
-func (s Store) sidecar(entries []odb.TreeEntry) ([]byte, error) {
+func (s Reader) sidecar(entries []odb.TreeEntry) ([]byte, error) {
 	id, err := sidecarOf(entries)
 	if err != nil || id.IsZero() {
 		return nil, err
@@ -111,7 +111,7 @@ func ParseContentID(id string) (object, chunks odb.ID, err error) {
 
 // contentSize returns the size of content in bytes. It returns [domarkx.ErrCorrupt] if object is not a blob, too large for one
 // blob, or not a pointer to chunks.
-func (s Store) contentSize(object, chunks odb.ID) (int64, error) {
+func (s Reader) contentSize(object, chunks odb.ID) (int64, error) {
 	kind, size, err := s.db.Size(object)
 	switch {
 	case err != nil:
@@ -136,7 +136,7 @@ func (s Store) contentSize(object, chunks odb.ID) (int64, error) {
 
 // Content opens the content of a regular file, or the target of a symbolic link. See
 // [domarkx.VersionReader].
-func (s Store) Content(ctx context.Context, id string) (domarkx.Content, error) {
+func (s Reader) Content(ctx context.Context, id string) (domarkx.Content, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}

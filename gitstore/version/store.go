@@ -8,8 +8,14 @@ package version
 
 import "github.com/domarkx/domarkx/gitstore/odb"
 
-// A Store reads and writes versions in the object database of a repository. Several goroutines may use it at once.
-type Store struct{ db *odb.Database }
+// A Reader reads versions from the object database of a repository. Several goroutines may use it at once.
+type Reader struct{ db *odb.Database }
+
+// NewReader returns a reader of the versions in an object database.
+func NewReader(db *odb.Database) Reader { return Reader{db} }
+
+// A Store also writes versions.
+type Store struct{ Reader }
 
 // New returns the store of the versions in an object database.
-func New(db *odb.Database) Store { return Store{db} }
+func New(db *odb.Database) Store { return Store{NewReader(db)} }

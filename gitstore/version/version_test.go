@@ -360,7 +360,7 @@ func TestVersionProperties(t *testing.T) {
 			rt.Fatalf("in another order, on base %q, it is %s, not %s", base, again, version)
 		}
 		var last string
-		err := s.Diff(context.Background(), version, version, func(path string, _, _ *domarkx.File) error { last = path; return errors.New("differs") })
+		err := s.DiffVersions(context.Background(), version, version, func(path string, _, _ *domarkx.File) error { last = path; return errors.New("differs") })
 		if err != nil {
 			rt.Fatalf("it differs from itself at %q: %v", last, err)
 		}

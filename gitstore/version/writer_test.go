@@ -339,7 +339,7 @@ func TestDiffVersions(t *testing.T) {
 		directory("same"), regular("same/x", "1"), directory("turns"), regular("turns/x", "1"), regular("y", "2"), regular("z", "1").mode(0o600))
 	list := func(a, b string) (changes []string) {
 		t.Helper()
-		err := s.Diff(ctx, a, b, func(path string, old, new *domarkx.File) error {
+		err := s.DiffVersions(ctx, a, b, func(path string, old, new *domarkx.File) error {
 			what := "~"
 			if old == nil {
 				what = "+"
@@ -365,10 +365,10 @@ func TestDiffVersions(t *testing.T) {
 		t.Errorf("from nothing: %v", got)
 	}
 	stop := errors.New("stop")
-	if err := s.Diff(ctx, a, "", func(string, *domarkx.File, *domarkx.File) error { return stop }); !errors.Is(err, stop) {
+	if err := s.DiffVersions(ctx, a, "", func(string, *domarkx.File, *domarkx.File) error { return stop }); !errors.Is(err, stop) {
 		t.Errorf("stopped: %v", err)
 	}
-	if err := s.Diff(ctx, a, strings.Repeat("12", 20), nil); !errors.Is(err, domarkx.ErrNotFound) {
+	if err := s.DiffVersions(ctx, a, strings.Repeat("12", 20), nil); !errors.Is(err, domarkx.ErrNotFound) {
 		t.Errorf("a version that is nowhere: %v", err)
 	}
 }

@@ -307,7 +307,7 @@ func (s *storedRules) ignores(path string, directory bool) bool {
 	if rules := s.in(above); !rules.ignored && !rules.stack.Excludes(path, directory) {
 		return false
 	}
-	has, err := s.t.m.store.HasPath(s.ctx, s.version, path)
+	has, err := s.t.m.store.HasPath(s.version, path)
 	if err != nil {
 		s.err = errors.Join(s.err, err)
 	}
@@ -339,7 +339,7 @@ func (s *storedRules) in(directory string) storedDirectory {
 
 // read reads at most [gitignore.MaxSize] bytes of a file in the version. A missing file is empty.
 func (s *storedRules) read(path string) ([]byte, error) {
-	id, err := s.t.m.store.FindFile(s.ctx, s.version, path)
+	id, err := s.t.m.store.FindFile(s.version, path)
 	if err != nil || id == "" {
 		return nil, err
 	}

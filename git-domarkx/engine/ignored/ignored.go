@@ -36,7 +36,7 @@ type Places struct {
 	done          map[string]bool // place and version of the resources that were added
 }
 
-// Versions compares versions of resources; see [snapshot.Reader.DiffVersions].
+// Versions compares versions of resources; see [version.Reader.DiffVersions].
 type Versions interface {
 	DiffVersions(ctx context.Context, a, b string, fn func(path string, old, new *domarkx.File) error) error
 }

@@ -140,7 +140,7 @@ func (f *finder) in(ctx context.Context, id string) (found, error) {
 			key := r.Version + " " + inside
 			blob, known := f.blobs[key]
 			if !known {
-				if blob, err = f.m.store.FindFile(ctx, r.Version, inside); err != nil {
+				if blob, err = f.m.store.FindFile(r.Version, inside); err != nil {
 					return found{}, err
 				}
 				f.blobs[key] = blob

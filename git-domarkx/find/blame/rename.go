@@ -115,7 +115,7 @@ func (m *Manager) resource(ctx context.Context, before, after domarkx.Version, b
 			continue
 		}
 		for _, inside := range pathsIn(r.Config, at) {
-			found, err := m.store.FindFile(ctx, r.Version, inside)
+			found, err := m.store.FindFile(r.Version, inside)
 			if err != nil {
 				return "", "", "", err
 			}
