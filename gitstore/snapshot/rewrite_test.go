@@ -213,15 +213,16 @@ func TestRewriteFiles(t *testing.T) {
 	}
 	first, second := tree("first"), tree("second")
 	var visited []string
-	edit := func(f snapshot.VersionFile) ([]byte, error) {
-		visited = append(visited, f.Path)
-		if f.Large != (f.Path == "big") || f.Large != (f.Blob.Chunks != "") {
-			t.Errorf("%s: large is %v", f.Path, f.Large)
+	edit := func(path string, content domarkx.Blob) ([]byte, error) {
+		visited = append(visited, path)
+		large := content.Chunks != ""
+		if large != (path == "big") {
+			t.Errorf("%s: large is %v", path, large)
 		}
-		if f.Large {
+		if large {
 			return []byte("must not be stored"), nil
 		}
-		data, err := r.reader.Read(ctx, f.Blob)
+		data, err := r.reader.Read(ctx, content)
 		if now := strings.ReplaceAll(string(data), "secret", "*"); err == nil && now != string(data) {
 			return []byte(now), nil
 		}
@@ -255,7 +256,7 @@ func TestRewriteFiles(t *testing.T) {
 			t.Errorf("without secrets: tree %s became %s, %v", rewritten[second], same, err)
 		}
 		broken := errors.New("the edit is broken")
-		if _, err := b.RewriteFiles(ctx, first.String(), map[string]string{}, func(snapshot.VersionFile) ([]byte, error) { return nil, broken }); !errors.Is(err, broken) || !strings.Contains(err.Error(), "file ") {
+		if _, err := b.RewriteFiles(ctx, first.String(), map[string]string{}, func(string, domarkx.Blob) ([]byte, error) { return nil, broken }); !errors.Is(err, broken) || !strings.Contains(err.Error(), "file ") {
 			t.Errorf("an edit that returns an error: %v", err)
 		}
 		ended, cancel := context.WithCancel(ctx)
@@ -303,7 +304,7 @@ func TestEmptyVersion(t *testing.T) {
 	r := newRepository(t)
 	var id string
 	r.update(t, func(b *snapshot.Builder) (err error) {
-		id, err = b.EmptyVersion(ctx)
+		id, err = b.EmptyVersion()
 		return err
 	})
 	top, err := r.reader.Top(ctx, id)

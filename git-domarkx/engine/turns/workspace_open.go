@@ -15,7 +15,6 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 	"github.com/domarkx/domarkx/gitstore/codec"
-	"github.com/domarkx/domarkx/gitstore/snapshot"
 	"github.com/domarkx/domarkx/plugins"
 	"github.com/domarkx/domarkx/plugins/permit"
 )
@@ -356,11 +355,11 @@ func (b *openWorkspace) redact(ctx context.Context, tx *transaction.Tx, resource
 		if b.m.env.Workspaces.IsDump(ctx, r.Type) {
 			continue
 		}
-		redacted[i].Version, err = tx.RewriteFiles(ctx, r.Version, done, func(f snapshot.VersionFile) ([]byte, error) {
-			if f.Large {
+		redacted[i].Version, err = tx.RewriteFiles(ctx, r.Version, done, func(_ string, content domarkx.Blob) ([]byte, error) {
+			if content.Chunks != "" {
 				return nil, nil
 			}
-			data, err := tx.Read(ctx, f.Blob)
+			data, err := tx.Read(ctx, content)
 			if err != nil {
 				return nil, err
 			}

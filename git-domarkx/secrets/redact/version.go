@@ -19,11 +19,11 @@ func (c *collector) noteVersion(ctx context.Context, tx *gitstore.Tx, v domarkx.
 	c.note([]byte(v.Subject), false)
 	for _, r := range v.Resources {
 		c.note([]byte(r.Config.JSON()), true)
-		_, err := tx.RewriteFiles(ctx, r.Version, done, func(f snapshot.VersionFile) ([]byte, error) {
-			if f.Large {
+		_, err := tx.RewriteFiles(ctx, r.Version, done, func(_ string, content domarkx.Blob) ([]byte, error) {
+			if content.Chunks != "" {
 				return nil, nil
 			}
-			return nil, c.blob(ctx, f.Blob, true)
+			return nil, c.blob(ctx, content, true)
 		})
 		if err == nil {
 			err = tx.EntryNames(ctx, r.Version, names, func(name string) { c.note([]byte(name), false) })
@@ -120,14 +120,14 @@ func (w *rewriter) resource(ctx context.Context, v domarkx.Version, r domarkx.Re
 		return fmt.Sprintf("workspace version %.12s: %s/%s", v.ID, r.ID, shown)
 	}
 	add := func(where, rule string) { stuck = append(stuck, Stuck{Where: where, Drop: r.ID, Rule: rule}) }
-	now, err := w.tx.RewriteFiles(ctx, r.Version, directories, func(f snapshot.VersionFile) ([]byte, error) {
-		data, err := w.tx.Read(ctx, f.Blob)
+	now, err := w.tx.RewriteFiles(ctx, r.Version, directories, func(path string, content domarkx.Blob) ([]byte, error) {
+		data, err := w.tx.Read(ctx, content)
 		if err != nil {
 			return nil, err
 		}
-		if f.Large || !secrets.IsText(data) || w.types.IsDump(ctx, r.Type) {
-			if rule := w.ruleOf(f.Blob, data); rule != "" {
-				add(where(f.Path), rule)
+		if content.Chunks != "" || !secrets.IsText(data) || w.types.IsDump(ctx, r.Type) {
+			if rule := w.ruleOf(content, data); rule != "" {
+				add(where(path), rule)
 			}
 			return nil, nil
 		}
@@ -167,7 +167,7 @@ func (w *rewriter) dropped(ctx context.Context, r domarkx.ResourceVersion) (stri
 	if w.types.IsDump(ctx, r.Type) {
 		return w.clean[r.ID+" "+r.Type], nil
 	}
-	return w.tx.EmptyVersion(ctx)
+	return w.tx.EmptyVersion()
 }
 
 // ruleOf returns the rule that finds a secret in a file that cannot be edited, or "" if there is none.
