@@ -56,7 +56,7 @@ func TestEntriesBetween(t *testing.T) {
 				}
 			}
 		}
-		rest, err := s.EntriesFrom(t.Context(), tip.ID, messages/2)
+		rest, err := s.EntriesBetween(t.Context(), tip.ID, messages/2, math.MaxInt)
 		if err != nil || len(rest) != messages-messages/2 {
 			t.Errorf("%s from its middle: %d messages, %v", name, len(rest), err)
 		}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"unicode/utf16"
 
@@ -88,7 +89,7 @@ func (c DocumentChecks) grown(ctx context.Context, id, base string, same int) (i
 	from := max(0, same-2-last.Layout.Within) // see SessionManager.Tail
 	sizes := [2]int64{}
 	for i, snapshot := range []string{base, id} {
-		live, err := c.store.EntriesFrom(ctx, snapshot, from)
+		live, err := c.store.EntriesBetween(ctx, snapshot, from, math.MaxInt)
 		if err != nil {
 			return 0, false, err
 		}

@@ -13,25 +13,16 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/gitstore/codec"
-	"github.com/domarkx/domarkx/gitstore/object"
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
 // Files returns the files that are attached to a snapshot under a path, sorted by path.
 func (r Reader) Files(ctx context.Context, snapshot string) ([]domarkx.AttachedFile, error) {
-	root, _, err := r.root(snapshot)
-	if err != nil {
-		return nil, err
-	}
-	files, err := r.filesOf(ctx, root)
-	if err != nil {
-		return nil, fmt.Errorf("snapshot %s: %w", snapshot, err)
-	}
-	return files, nil
+	return part(r, snapshot, func(root []odb.TreeEntry) ([]domarkx.AttachedFile, error) { return r.filesOf(ctx, root) })
 }
 
 func (r Reader) filesOf(ctx context.Context, root []odb.TreeEntry) ([]domarkx.AttachedFile, error) {
-	id, err := object.Directory(root, attachmentsName)
+	id, err := attachmentsIn(root)
 	if err != nil || id.IsZero() {
 		return nil, err
 	}
@@ -93,12 +84,9 @@ func (r Reader) addFileRecords(ctx context.Context, records fileRecords, attachm
 		if !f.IsTree() {
 			continue // Fsck reports the error
 		}
-		known, ok := r.files.get(f.ID)
-		if !ok {
-			if known, err = r.readFileRecords(f); err != nil {
-				return fmt.Errorf("%s/%s: %w", attachmentsName, f.Name, err)
-			}
-			r.files.put(f.ID, known)
+		known, err := r.files.of(f.ID, func() (fileRecords, error) { return r.readFileRecords(f) })
+		if err != nil {
+			return fmt.Errorf("%s/%s: %w", attachmentsName, f.Name, err)
 		}
 		maps.Copy(records, known)
 	}
@@ -163,12 +151,12 @@ func (b *Builder) storeFiles(roots [][]odb.TreeEntry, files []domarkx.AttachedFi
 		return nil, nil
 	}
 	known := fileRecords{}
-	for _, root := range roots {
-		id, err := object.Directory(root, attachmentsName)
-		if err == nil && !id.IsZero() {
-			err = b.addFileRecords(context.Background(), known, id)
-		}
-		if err != nil {
+	directories, err := directoriesNamed(roots, attachmentsName)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range directories {
+		if err := b.addFileRecords(context.Background(), known, id); err != nil {
 			return nil, err
 		}
 	}
@@ -207,19 +195,20 @@ type fileCache struct {
 // maxCachedDirectories is the maximum number of directories in a fileCache.
 const maxCachedDirectories = 1 << 14
 
-func (c *fileCache) get(id odb.ID) (fileRecords, bool) {
+// of returns the records in a directory, which read reads.
+func (c *fileCache) of(id odb.ID, read func() (fileRecords, error)) (fileRecords, error) {
 	if c == nil {
-		return nil, false
+		return read()
 	}
 	c.mu.Lock()
-	defer c.mu.Unlock()
 	records, ok := c.directories[id]
-	return records, ok
-}
-
-func (c *fileCache) put(id odb.ID, records fileRecords) {
-	if c == nil {
-		return
+	c.mu.Unlock()
+	if ok {
+		return records, nil
+	}
+	records, err := read()
+	if err != nil {
+		return nil, err
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -227,4 +216,5 @@ func (c *fileCache) put(id odb.ID, records fileRecords) {
 		c.directories = map[odb.ID]fileRecords{}
 	}
 	c.directories[id] = records
+	return records, nil
 }

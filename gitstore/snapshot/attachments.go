@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -37,7 +38,11 @@ func (b *Builder) StoreAttachment(ctx context.Context, r io.Reader) (domarkx.Blo
 	}
 	var blob domarkx.Blob
 	if head.Len() <= chunked.Threshold && !chunked.IsPointer(b.out.Hash(), head.Bytes()) {
-		id, err := b.addAttachment(head.Bytes())
+		write := b.out.WriteUnread
+		if head.Len() <= codec.MaxFileRecord { // later steps of the update can read a file record
+			write = b.out.Write
+		}
+		id, err := write(odb.Blob, head.Bytes())
 		if err != nil {
 			return domarkx.Blob{}, "", fmt.Errorf("attachment: %w", err)
 		}
@@ -49,14 +54,6 @@ func (b *Builder) StoreAttachment(ctx context.Context, r io.Reader) (domarkx.Blo
 		}
 	}
 	return blob, hex.EncodeToString(sum.Sum(nil)), nil
-}
-
-// addAttachment stores a blob. If the blob may be a file record, later steps of the update can read it.
-func (b *Builder) addAttachment(data []byte) (odb.ID, error) {
-	if len(data) <= codec.MaxFileRecord {
-		return b.out.Write(odb.Blob, data)
-	}
-	return b.out.WriteUnread(odb.Blob, data)
 }
 
 // A contextReader reads from r until its context ends, and then returns the context's error.
@@ -76,15 +73,9 @@ func (r contextReader) Read(p []byte) (int, error) {
 // trees, and new ones. It returns the zero id if there are none. It does not write subdirectories again that those
 // snapshots have.
 func (b *Builder) attachmentTree(roots [][]odb.TreeEntry, added []domarkx.Attachment) (odb.ID, error) {
-	var known []odb.ID
-	for _, root := range roots {
-		id, err := object.Directory(root, attachmentsName)
-		if err != nil {
-			return odb.ID{}, err
-		}
-		if !id.IsZero() && !slices.Contains(known, id) {
-			known = append(known, id)
-		}
+	known, err := directoriesNamed(roots, attachmentsName)
+	if err != nil {
+		return odb.ID{}, err
 	}
 	directories := map[string][]odb.TreeEntry{}
 	for _, a := range added {
@@ -163,11 +154,7 @@ func (b *Builder) unionOfFiles(known []odb.ID, added []odb.TreeEntry) ([]odb.Tre
 			byName[e.Name] = e
 		}
 	}
-	all := make([]odb.TreeEntry, 0, len(byName))
-	for _, e := range byName {
-		all = append(all, e)
-	}
-	return all, nil
+	return slices.Collect(maps.Values(byName)), nil
 }
 
 // Attachment opens an attachment of a snapshot, given by its SHA-256 in hexadecimal digits. It returns
@@ -178,11 +165,7 @@ func (r Reader) Attachment(_ context.Context, snapshot, sha256hex string) (domar
 	if !codec.IsSHA256(digits) {
 		return nil, fmt.Errorf("%w, expected 64 hexadecimal digits", missing)
 	}
-	root, _, err := r.root(snapshot)
-	if err != nil {
-		return nil, err
-	}
-	top, err := object.Directory(root, attachmentsName)
+	top, err := part(r, snapshot, attachmentsIn)
 	if err != nil {
 		return nil, err
 	}
@@ -193,7 +176,7 @@ func (r Reader) Attachment(_ context.Context, snapshot, sha256hex string) (domar
 	if blob.ID == "" {
 		return nil, missing
 	}
-	content, size, err := r.objects.Open(blob)
+	content, _, err := r.objects.Open(blob)
 	if err != nil {
 		return nil, err
 	}
@@ -205,7 +188,12 @@ func (r Reader) Attachment(_ context.Context, snapshot, sha256hex string) (domar
 	if _, err := data.ReadFrom(content); err != nil {
 		return nil, err
 	}
-	return attachment{bytes.NewReader(data.Bytes()), size}, nil
+	return attachment{bytes.NewReader(data.Bytes())}, nil
+}
+
+// attachmentsIn returns the directory of a snapshot's attachments.
+func attachmentsIn(root []odb.TreeEntry) (odb.ID, error) {
+	return object.Directory(root, attachmentsName)
 }
 
 // attachmentBlob returns the blob of the attachment with a SHA-256 in the directory of all attachments, or a zero blob
@@ -230,35 +218,20 @@ func (r Reader) attachmentBlob(attachments odb.ID, digest string) (domarkx.Blob,
 }
 
 // An attachment is an attachment that is read into memory.
-type attachment struct {
-	*bytes.Reader
-	size int64
-}
+type attachment struct{ *bytes.Reader }
 
-func (a attachment) Size() int64 { return a.size }
-func (attachment) Close() error  { return nil }
+func (attachment) Close() error { return nil }
 
 // AttachmentsID returns the id of the directory of a snapshot's attachments, or "" if it has none. Snapshots with the
 // same attachments have the same id.
 func (r Reader) AttachmentsID(_ context.Context, snapshot string) (string, error) {
-	root, _, err := r.root(snapshot)
-	if err != nil {
-		return "", err
-	}
-	id, err := object.Directory(root, attachmentsName)
-	if err != nil || id.IsZero() {
-		return "", err
-	}
-	return id.String(), nil
+	id, err := part(r, snapshot, attachmentsIn)
+	return name(id), err
 }
 
 // AttachmentsOf returns all attachments of a snapshot, including file records, sorted by SHA-256.
 func (r Reader) AttachmentsOf(_ context.Context, snapshot string) ([]domarkx.Attachment, error) {
-	root, _, err := r.root(snapshot)
-	if err != nil {
-		return nil, err
-	}
-	top, err := object.Directory(root, attachmentsName)
+	top, err := part(r, snapshot, attachmentsIn)
 	if err != nil || top.IsZero() {
 		return nil, err
 	}

@@ -179,8 +179,3 @@ func (m memo) note(key memoKey, err error) {
 	}
 	m[key] = err
 }
-
-func (m memo) has(key memoKey) bool {
-	_, done := m[key]
-	return done
-}

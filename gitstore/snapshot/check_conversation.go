@@ -35,7 +35,7 @@ func (w *conversationCheck) directory(ctx context.Context, level, first int, id,
 		return nil
 	}
 	key := blobKey(fmt.Sprintf("directory %d %d", level, count), domarkx.Blob{ID: id.String()})
-	if level == fanout.Levels-1 || w.trees.has(key) {
+	if _, done := w.trees[key]; done || level == fanout.Levels-1 {
 		w.same = min(w.same, first)
 	}
 	return w.trees.once(key, func() error {

@@ -123,7 +123,7 @@ func (c *Checker) checkLinks(ctx context.Context, name, tip string) error {
 
 // checkAttachments verifies the attachments that are not in the base: the name of each is the SHA-256 of its content.
 func (c *Checker) checkAttachments(base, root []odb.TreeEntry) error {
-	top, err := object.Directory(root, attachmentsName)
+	top, err := attachmentsIn(root)
 	if err != nil || top.IsZero() || top == odb.FindEntry(base, attachmentsName).ID {
 		return err
 	}
@@ -131,9 +131,17 @@ func (c *Checker) checkAttachments(base, root []odb.TreeEntry) error {
 	if err != nil {
 		return err
 	}
-	known, err := c.attachmentDirectories(base)
-	if err != nil {
+	known := map[string]odb.ID{}
+	if before, err := attachmentsIn(base); err != nil {
 		return err
+	} else if !before.IsZero() {
+		entries, err := c.objects.Tree(before)
+		if err != nil {
+			return err
+		}
+		for _, e := range entries {
+			known[e.Name] = e.ID
+		}
 	}
 	for _, f := range directories {
 		if f.ID == known[f.Name] && f.IsTree() {
@@ -144,23 +152,6 @@ func (c *Checker) checkAttachments(base, root []odb.TreeEntry) error {
 		}
 	}
 	return nil
-}
-
-// attachmentDirectories returns the directories of a snapshot's attachments.
-func (c *Checker) attachmentDirectories(root []odb.TreeEntry) (map[string]odb.ID, error) {
-	top, err := object.Directory(root, attachmentsName)
-	if err != nil || top.IsZero() {
-		return nil, err
-	}
-	entries, err := c.objects.Tree(top)
-	if err != nil {
-		return nil, err
-	}
-	directories := map[string]odb.ID{}
-	for _, e := range entries {
-		directories[e.Name] = e.ID
-	}
-	return directories, nil
 }
 
 func (c *Checker) checkAttachmentsIn(base odb.ID, f odb.TreeEntry) error {

@@ -11,7 +11,30 @@ import (
 	"github.com/domarkx/domarkx/gitstore/codec"
 	"github.com/domarkx/domarkx/gitstore/object"
 	"github.com/domarkx/domarkx/gitstore/odb"
+	"github.com/domarkx/domarkx/gitstore/version"
 )
+
+// A Builder writes snapshots and workspace versions in an update ([gitstore.Store.Update]). It is for one goroutine.
+type Builder struct {
+	Reader
+	out    *object.Writer
+	passed map[string]bool // conversation trees whose messages the update cannot read
+}
+
+// NewBuilder returns a builder that writes to batch. It reads the objects of r, and some of those in the batch.
+func NewBuilder(r Reader, batch *odb.Batch) Builder {
+	out := object.NewWriter(r.objects, batch)
+	r.objects, r.links, r.files = out.Reader, nil, nil
+	return Builder{Reader: r, out: out, passed: map[string]bool{}}
+}
+
+// EmptyVersion stores a version of a resource that has no files. See [version.Empty].
+func (b *Builder) EmptyVersion() (string, error) { return version.Empty(b.out) }
+
+// RewriteFiles stores a version of a resource with other contents of files. See [version.Rewrite].
+func (b *Builder) RewriteFiles(ctx context.Context, id string, done map[string]string, edit version.FileEdit) (string, error) {
+	return version.Rewrite(ctx, b.out, id, done, edit)
+}
 
 // Commit stores a snapshot, which no ref reaches yet. It stores blobs of the state that have no id, and sets their ids.
 // It does not write trees again that the parents have. It returns [domarkx.ErrUnsupported] for a parent of an unknown
@@ -35,11 +58,9 @@ func (b *Builder) Commit(ctx context.Context, c domarkx.Commit) (domarkx.Info, e
 	case len(c.State.Thread.Live) > 0:
 		return domarkx.Info{}, fmt.Errorf("commit: %w: messages besides those that are stored", domarkx.ErrInvalid)
 	}
-	var conversation odb.ID
-	if stored.Tree != "" {
-		if conversation, err = odb.ParseID(stored.Tree); err != nil {
-			return domarkx.Info{}, fmt.Errorf("conversation: %w", err)
-		}
+	conversation, err := treeOf(stored)
+	if err != nil {
+		return domarkx.Info{}, err
 	}
 	dead, err := directoriesNamed(roots, "deleted")
 	if err != nil {
@@ -89,20 +110,28 @@ func (b *Builder) storeConversation(ctx context.Context, build *conversationBuil
 	if err != nil {
 		return nil, err
 	}
-	stored := &domarkx.StoredConversation{Messages: build.added}
-	if !id.IsZero() {
-		stored.Tree = id.String()
-	}
-	return stored, nil
+	return &domarkx.StoredConversation{Tree: name(id), Messages: build.added}, nil
 }
 
-// directoriesNamed returns the directories with a name in root trees.
+// treeOf returns the tree of a conversation, which is zero if there are no messages.
+func treeOf(c *domarkx.StoredConversation) (odb.ID, error) {
+	if c.Tree == "" {
+		return odb.ID{}, nil
+	}
+	id, err := odb.ParseID(c.Tree)
+	if err != nil {
+		return odb.ID{}, fmt.Errorf("conversation: %w", err)
+	}
+	return id, nil
+}
+
+// directoriesNamed returns the different directories with a name in root trees.
 func directoriesNamed(roots [][]odb.TreeEntry, name string) ([]odb.ID, error) {
 	var ids []odb.ID
 	for _, root := range roots {
 		if id, err := object.Directory(root, name); err != nil {
 			return nil, err
-		} else if !id.IsZero() {
+		} else if !id.IsZero() && !slices.Contains(ids, id) {
 			ids = append(ids, id)
 		}
 	}

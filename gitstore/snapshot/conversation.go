@@ -2,8 +2,10 @@ package snapshot
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
@@ -13,14 +15,10 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
-// walk calls visit with each leaf of a conversation, in order. messages is the number of its messages.
-func (r Reader) walk(ctx context.Context, conversation odb.ID, messages int, visit func(number int, leaf odb.ID) error) error {
-	return r.walkExcept(ctx, conversation, messages, func(int, int, odb.ID) bool { return false }, visit)
-}
-
-// walkExcept is like walk, but leaves out the directories for which skip returns true. skip is called with the range of
-// the messages that a directory can contain: from first to the one before end.
-func (r Reader) walkExcept(ctx context.Context, conversation odb.ID, messages int, skip func(first, end int, id odb.ID) bool, visit func(number int, leaf odb.ID) error) error {
+// walk calls visit with each leaf of a conversation, in order, except for those in directories for which skip returns true.
+// messages is the number of its messages. skip, unless nil, is called with the range of the messages that a directory can
+// contain: from first to the one before end.
+func (r Reader) walk(ctx context.Context, conversation odb.ID, messages int, skip func(first, end int, id odb.ID) bool, visit func(number int, leaf odb.ID) error) error {
 	if messages == 0 && conversation.IsZero() {
 		return nil
 	}
@@ -32,7 +30,7 @@ func (r Reader) walkExcept(ctx context.Context, conversation odb.ID, messages in
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if skip(first, end, id) {
+		if skip != nil && skip(first, end, id) {
 			return nil
 		}
 		if depth == fanout.Levels-1 {
@@ -53,6 +51,25 @@ func (r Reader) walkExcept(ctx context.Context, conversation odb.ID, messages in
 	return level(0, 0, messages, conversation)
 }
 
+// errStopped is the error with which a callback ends a walk early.
+var errStopped = errors.New("stopped")
+
+// leaves is [Reader.walk] for a snapshot. It returns the number of its messages.
+func (r Reader) leaves(ctx context.Context, snapshot string, skip func(first, end int, id odb.ID) bool, visit func(number int, leaf odb.ID) error) (int, error) {
+	root, info, err := r.root(snapshot)
+	if err != nil {
+		return 0, err
+	}
+	conversation, err := object.Directory(root, "conversation")
+	if err == nil {
+		err = r.walk(ctx, conversation, info.Messages, skip, visit)
+	}
+	if err != nil && err != errStopped {
+		return info.Messages, fmt.Errorf("snapshot %s: %w", snapshot, err)
+	}
+	return info.Messages, nil
+}
+
 // directories returns the subdirectories, in order, of the directory of a level that begins with message first.
 // messages is the number of messages in the conversation.
 func (r Reader) directories(level, first, messages int, id odb.ID) ([]odb.TreeEntry, error) {
@@ -60,28 +77,24 @@ func (r Reader) directories(level, first, messages int, id odb.ID) ([]odb.TreeEn
 	if err != nil {
 		return nil, err
 	}
-	where := func() string { return above(level, first) }
 	want := (messages - first + fanout.Spans[level] - 1) / fanout.Spans[level]
 	if level > 0 {
 		want = min(want, fanout.Width)
 	}
 	if len(entries) != want {
-		return nil, fmt.Errorf("%s: %w: %d directories, expected %d", where(), domarkx.ErrCorrupt, len(entries), want)
+		return nil, fmt.Errorf("%s: %w: %d directories, expected %d", above(level, first), domarkx.ErrCorrupt, len(entries), want)
 	}
 	for i := range entries {
 		if entries[i].Name == fanout.DirectoryName(level, i) && entries[i].IsTree() {
 			continue
 		}
-		if e := odb.FindEntry(entries, fanout.DirectoryName(level, i)); e.IsTree() { // names with more than four digits are not in the order of their numbers
-			ordered := make([]odb.TreeEntry, len(entries))
-			for i := range ordered {
-				if ordered[i] = odb.FindEntry(entries, fanout.DirectoryName(level, i)); !ordered[i].IsTree() {
-					return nil, fmt.Errorf("%s: %w: no directory %s", where(), domarkx.ErrCorrupt, fanout.DirectoryName(level, i))
-				}
+		ordered := slices.Clone(entries) // names with more than four digits are not in the order of their numbers
+		for ; i < len(ordered); i++ {
+			if ordered[i] = odb.FindEntry(entries, fanout.DirectoryName(level, i)); !ordered[i].IsTree() {
+				return nil, fmt.Errorf("%s: %w: no directory %s", above(level, first), domarkx.ErrCorrupt, fanout.DirectoryName(level, i))
 			}
-			return ordered, nil
 		}
-		return nil, fmt.Errorf("%s: %w: no directory %s", where(), domarkx.ErrCorrupt, fanout.DirectoryName(level, i))
+		return ordered, nil
 	}
 	return entries, nil
 }
@@ -167,46 +180,28 @@ type Leaf struct {
 // the conversation, including leaves. Leaves omits the directories for which skip returns true.
 func (r Reader) Leaves(ctx context.Context, id string, skip func(directory string) bool) iter.Seq2[Leaf, error] {
 	return func(yield func(Leaf, error) bool) {
-		root, info, err := r.root(id)
-		var conversation odb.ID
-		if err == nil {
-			conversation, err = object.Directory(root, "conversation")
-		}
-		if err == nil {
-			skipped := func(_, _ int, id odb.ID) bool { return skip != nil && skip(id.String()) }
-			err = r.walkExcept(ctx, conversation, info.Messages, skipped, func(number int, leaf odb.ID) error {
-				if !yield(Leaf{ID: leaf.String(), First: number * fanout.LeafWidth}, nil) {
-					return errStopped
-				}
-				return nil
-			})
-		}
-		if err != nil && err != errStopped {
-			yield(Leaf{}, fmt.Errorf("snapshot %s: %w", id, err))
+		skipped := func(_, _ int, id odb.ID) bool { return skip != nil && skip(id.String()) }
+		_, err := r.leaves(ctx, id, skipped, func(number int, leaf odb.ID) error {
+			if !yield(Leaf{ID: leaf.String(), First: number * fanout.LeafWidth}, nil) {
+				return errStopped
+			}
+			return nil
+		})
+		if err != nil {
+			yield(Leaf{}, err)
 		}
 	}
 }
 
 // LeavesBetween returns the leaves of a snapshot that contain the messages from number from to the one before to,
 // counted from 0. It reads few objects of other leaves.
-func (r Reader) LeavesBetween(ctx context.Context, id string, from, to int) ([]Leaf, error) {
-	root, info, err := r.root(id)
-	var conversation odb.ID
-	if err == nil {
-		conversation, err = object.Directory(root, "conversation")
-	}
-	var leaves []Leaf
-	if err == nil {
-		outside := func(first, end int, _ odb.ID) bool { return from >= to || first >= to || end <= from }
-		err = r.walkExcept(ctx, conversation, info.Messages, outside, func(number int, leaf odb.ID) error {
-			leaves = append(leaves, Leaf{ID: leaf.String(), First: number * fanout.LeafWidth})
-			return nil
-		})
-	}
-	if err != nil {
-		return nil, fmt.Errorf("snapshot %s: %w", id, err)
-	}
-	return leaves, nil
+func (r Reader) LeavesBetween(ctx context.Context, id string, from, to int) (leaves []Leaf, err error) {
+	outside := func(first, end int, _ odb.ID) bool { return from >= to || first >= to || end <= from }
+	_, err = r.leaves(ctx, id, outside, func(number int, leaf odb.ID) error {
+		leaves = append(leaves, Leaf{ID: leaf.String(), First: number * fanout.LeafWidth})
+		return nil
+	})
+	return leaves, err
 }
 
 // LeafEntries returns the messages of a leaf.

@@ -126,15 +126,11 @@ func (w *FileWalk) walk(path string, tree, base odb.ID, depth int) error {
 			before[e.Name] = e
 		}
 	}
-	directories := map[string]odb.ID{}
+	directories, chunks := map[string]odb.ID{}, map[string]bool{} // chunks are those that are chunk trees
 	for _, e := range entries {
 		if e.IsTree() {
 			directories[e.Name] = e.ID
-		}
-	}
-	chunks := map[string]bool{} // the directories that are chunk trees
-	for _, e := range entries {
-		if !e.IsTree() {
+		} else {
 			chunks[w.chunksOf(e.Name)] = true
 		}
 	}

@@ -79,9 +79,7 @@ func (r Reader) header(entries []odb.TreeEntry, named bool) (domarkx.HeaderEntry
 		if err != nil {
 			return h, err
 		}
-		if !id.IsZero() {
-			*part.id = id.String()
-		}
+		*part.id = name(id)
 	}
 	return h, nil
 }
@@ -182,28 +180,12 @@ func (b *Builder) headerFiles(ctx context.Context, h *domarkx.HeaderEntry, named
 
 // Header returns the headers of a snapshot. The first one is effective; the others are in conflict with it.
 func (r Reader) Header(_ context.Context, id string) ([]domarkx.HeaderEntry, error) {
-	root, _, err := r.root(id)
-	if err != nil {
-		return nil, err
-	}
-	headers, err := r.headers(root)
-	if err != nil {
-		return nil, fmt.Errorf("snapshot %s: %w", id, err)
-	}
-	return headers, nil
+	return part(r, id, r.headers)
 }
 
 // Tombstones returns the tombstones of a snapshot, sorted by id: those of the messages that were removed.
 func (r Reader) Tombstones(_ context.Context, id string) ([]domarkx.Tombstone, error) {
-	root, _, err := r.root(id)
-	if err != nil {
-		return nil, err
-	}
-	dead, err := r.tombstones(root)
-	if err != nil {
-		return nil, fmt.Errorf("snapshot %s: %w", id, err)
-	}
-	return dead, nil
+	return part(r, id, r.tombstones)
 }
 
 func (r Reader) tombstones(root []odb.TreeEntry) ([]domarkx.Tombstone, error) {

@@ -127,13 +127,19 @@ func (r Reader) History(ctx context.Context, id string) iter.Seq2[domarkx.Info, 
 // Ancestors yields a snapshot and all its ancestors, sorted by descending number and then by id. If a commit cannot be
 // read, it yields the error last.
 func (r Reader) Ancestors(ctx context.Context, id string) iter.Seq2[domarkx.Info, error] {
-	return func(yield func(domarkx.Info, error) bool) {
-		err := r.snapshots().visit(ctx, id, func(a ancestor) (bool, bool) {
-			more := yield(a.info, nil)
+	return all(ctx, r.snapshots(), id, func(a ancestor) domarkx.Info { return a.info })
+}
+
+// all yields what commit returns for a commit and for its ancestors.
+func all[T any](ctx context.Context, l lineage, id string, commit func(ancestor) T) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		err := l.visit(ctx, id, func(a ancestor) (bool, bool) {
+			more := yield(commit(a), nil)
 			return more, more
 		})
 		if err != nil {
-			yield(domarkx.Info{}, err)
+			var none T
+			yield(none, err)
 		}
 	}
 }

@@ -34,10 +34,7 @@ func (b *Builder) StoreIncludes(ctx context.Context, files []domarkx.Include) (s
 		}
 	}
 	id, err := b.out.WriteTree(entries)
-	if err != nil || id.IsZero() {
-		return "", err
-	}
-	return id.String(), nil
+	return name(id), err
 }
 
 // Includes returns the files in a tree of [Builder.StoreIncludes], sorted by path. The tree "" has none.

@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"cmp"
 	"context"
 	"io"
 
@@ -54,24 +55,19 @@ func (b *Builder) noteSnapshot(h *domarkx.HeaderEntry, conversation string) (err
 // header. Snapshots with the same content have the same identifier, even if their documents have different
 // snapshot_ids.
 func (r Reader) Conversation(_ context.Context, id string) (string, error) {
-	root, _, err := r.root(id)
-	if err != nil {
-		return "", err
-	}
-	conversation, err := object.Directory(root, "conversation")
-	if err != nil {
-		return "", err
-	}
-	headers, err := r.headers(root)
-	if err != nil {
-		return "", err
-	}
-	return conversationName(conversation, headers[0].Rev), nil
+	return part(r, id, func(root []odb.TreeEntry) (string, error) {
+		conversation, err := object.Directory(root, "conversation")
+		if err != nil {
+			return "", err
+		}
+		headers, err := r.headers(root)
+		if err != nil {
+			return "", err
+		}
+		return conversationName(conversation, headers[0].Rev), nil
+	})
 }
 
 func conversationName(conversation odb.ID, header domarkx.Rev) string {
-	if conversation.IsZero() {
-		return "- " + header.String()
-	}
-	return conversation.String() + " " + header.String()
+	return cmp.Or(name(conversation), "-") + " " + header.String()
 }

@@ -9,8 +9,7 @@ import (
 
 // leafPath returns the path of a leaf in a snapshot, for errors.
 func leafPath(leaf int) string {
-	n := fanout.LeafNames(leaf)
-	return "conversation/" + n[0] + "/" + n[1] + "/" + n[2]
+	return above(fanout.Levels-1, leaf*fanout.LeafWidth)
 }
 
 func messageFile(i int, role domarkx.Role) string {

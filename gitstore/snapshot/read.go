@@ -3,18 +3,34 @@ package snapshot
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"iter"
-	"math"
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/gitstore/codec"
 	"github.com/domarkx/domarkx/gitstore/fanout"
 	"github.com/domarkx/domarkx/gitstore/object"
 	"github.com/domarkx/domarkx/gitstore/odb"
+	"github.com/domarkx/domarkx/gitstore/version"
 )
+
+// A Reader reads the snapshots and workspace versions of a repository. The Reader of a [Builder] also reads those that
+// its update has written.
+type Reader struct {
+	version.Reader // of the versions of resources
+	db             *odb.Database
+	objects        object.Reader
+	shallow        string     // path of the file with the boundary of a shallow clone
+	links          *linkWalks // nil within an update
+	files          *fileCache // nil within an update
+}
+
+// NewReader returns a reader of a repository. shallow is the path of the file with the boundary of a shallow clone
+// (gitrepository-layout(5)), which need not exist.
+func NewReader(db *odb.Database, shallow string) Reader {
+	return Reader{Reader: version.NewReader(db), db: db, objects: object.NewReader(db), shallow: shallow, links: &linkWalks{}, files: &fileCache{}}
+}
 
 // A commit message states the number of messages, but may be forged. maxReserve is the largest number for which memory
 // is allocated at once. maxGrown is that number if the last of the messages exists.
@@ -51,6 +67,18 @@ func (r Reader) root(id string) ([]odb.TreeEntry, domarkx.Info, error) {
 	return entries, info, err
 }
 
+// part reads a part of a snapshot from its root tree.
+func part[T any](r Reader, id string, read func(root []odb.TreeEntry) (T, error)) (part T, err error) {
+	root, _, err := r.root(id)
+	if err != nil {
+		return part, err
+	}
+	if part, err = read(root); err != nil {
+		err = fmt.Errorf("snapshot %s: %w", id, err)
+	}
+	return part, err
+}
+
 // Info returns the description of a snapshot from its commit, without the session's name. It returns
 // [domarkx.ErrCorrupt] for a commit that is not a snapshot, and [domarkx.ErrUnsupported] for one of a later format.
 func (r Reader) Info(_ context.Context, id string) (domarkx.Info, error) {
@@ -74,6 +102,14 @@ func idStrings(ids []odb.ID) []string {
 		s[i] = id.String()
 	}
 	return s
+}
+
+// name returns the id of a tree in hexadecimal digits, or "" if it is zero.
+func name(tree odb.ID) string {
+	if tree.IsZero() {
+		return ""
+	}
+	return tree.String()
 }
 
 // Load reads a snapshot, without the contents of its blobs.
@@ -128,7 +164,7 @@ func (r Reader) parts(ctx context.Context, root []odb.TreeEntry, messages int, a
 		return nil, nil, err
 	}
 	n := 0
-	err = r.walk(ctx, conversation, messages, func(number int, leaf odb.ID) error {
+	err = r.walk(ctx, conversation, messages, nil, func(number int, leaf odb.ID) error {
 		entries, err := r.leaf(number, leaf)
 		for _, e := range entries {
 			add(e)
@@ -146,31 +182,21 @@ func (r Reader) parts(ctx context.Context, root []odb.TreeEntry, messages int, a
 	return headers, dead, err
 }
 
-// errStopped is the error with which a callback ends a walk early.
-var errStopped = errors.New("stopped")
-
 // Entries yields the messages of a snapshot in order. It keeps one leaf of them in memory. If a leaf cannot be read, it
 // yields the error last.
 func (r Reader) Entries(ctx context.Context, id string) iter.Seq2[domarkx.Entry, error] {
 	return func(yield func(domarkx.Entry, error) bool) {
-		root, info, err := r.root(id)
-		var conversation odb.ID
-		if err == nil {
-			conversation, err = object.Directory(root, "conversation")
-		}
-		if err == nil {
-			err = r.walk(ctx, conversation, info.Messages, func(number int, leaf odb.ID) error {
-				entries, err := r.leaf(number, leaf)
-				for _, e := range entries {
-					if !yield(e, nil) {
-						return errStopped
-					}
+		_, err := r.leaves(ctx, id, nil, func(number int, leaf odb.ID) error {
+			entries, err := r.leaf(number, leaf)
+			for _, e := range entries {
+				if !yield(e, nil) {
+					return errStopped
 				}
-				return err
-			})
-		}
-		if err != nil && err != errStopped {
-			yield(domarkx.Entry{}, fmt.Errorf("snapshot %s: %w", id, err))
+			}
+			return err
+		})
+		if err != nil {
+			yield(domarkx.Entry{}, err)
 		}
 	}
 }
@@ -211,27 +237,11 @@ func (r Reader) entry(root []odb.TreeEntry, k int) (domarkx.Entry, error) {
 	return leaf[k%fanout.LeafWidth], nil
 }
 
-// EntriesFrom returns the messages of a snapshot from number k on, counted from 0. It reads few objects of other
-// messages.
-func (r Reader) EntriesFrom(ctx context.Context, id string, k int) ([]domarkx.Entry, error) {
-	return r.EntriesBetween(ctx, id, k, math.MaxInt)
-}
-
 // EntriesBetween returns the messages of a snapshot from number from to the one before to, counted from 0. It reads few
 // objects of other messages.
-func (r Reader) EntriesBetween(ctx context.Context, id string, from, to int) ([]domarkx.Entry, error) {
-	root, info, err := r.root(id)
-	if err != nil {
-		return nil, err
-	}
-	to = min(to, info.Messages)
-	conversation, err := object.Directory(root, "conversation")
-	if err != nil {
-		return nil, fmt.Errorf("snapshot %s: %w", id, err)
-	}
+func (r Reader) EntriesBetween(ctx context.Context, id string, from, to int) (entries []domarkx.Entry, err error) {
 	outside := func(first, end int, _ odb.ID) bool { return first >= to || end <= from }
-	entries := make([]domarkx.Entry, 0, min(max(0, to-from), maxReserve))
-	err = r.walkExcept(ctx, conversation, info.Messages, outside, func(number int, leaf odb.ID) error {
+	_, err = r.leaves(ctx, id, outside, func(number int, leaf odb.ID) error {
 		some, err := r.leaf(number, leaf)
 		if err == nil {
 			first := number * fanout.LeafWidth
@@ -240,24 +250,12 @@ func (r Reader) EntriesBetween(ctx context.Context, id string, from, to int) ([]
 		}
 		return err
 	})
-	if err != nil {
-		return nil, fmt.Errorf("snapshot %s: %w", id, err)
-	}
-	return entries, nil
+	return entries, err
 }
 
 // Roles returns the roles of all messages in order. It reads only directories, and no message.
-func (r Reader) Roles(ctx context.Context, id string) ([]domarkx.Role, error) {
-	root, info, err := r.root(id)
-	if err != nil {
-		return nil, err
-	}
-	conversation, err := object.Directory(root, "conversation")
-	if err != nil {
-		return nil, fmt.Errorf("snapshot %s: %w", id, err)
-	}
-	roles := make([]domarkx.Role, 0, min(info.Messages, maxReserve))
-	err = r.walk(ctx, conversation, info.Messages, func(number int, leaf odb.ID) error {
+func (r Reader) Roles(ctx context.Context, id string) (roles []domarkx.Role, err error) {
+	messages, err := r.leaves(ctx, id, nil, func(number int, leaf odb.ID) error {
 		files, err := r.objects.Tree(leaf)
 		for _, f := range files {
 			if i, role, ok := parseMessageFile(f.Name); ok && number*fanout.LeafWidth+i == len(roles) {
@@ -266,11 +264,11 @@ func (r Reader) Roles(ctx context.Context, id string) ([]domarkx.Role, error) {
 		}
 		return err
 	})
-	if err == nil && len(roles) != info.Messages {
-		err = fmt.Errorf("conversation: %w: %d messages, expected %d", domarkx.ErrCorrupt, len(roles), info.Messages)
+	if err == nil && len(roles) != messages {
+		err = fmt.Errorf("snapshot %s: conversation: %w: %d messages, expected %d", id, domarkx.ErrCorrupt, len(roles), messages)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("snapshot %s: %w", id, err)
+		return nil, err
 	}
 	return roles, nil
 }

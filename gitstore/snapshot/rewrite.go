@@ -141,30 +141,20 @@ func (b *Builder) Rewrite(ctx context.Context, snapshot string, c domarkx.Commit
 	if err != nil {
 		return domarkx.Info{}, err
 	}
-	var conversation odb.ID
-	if c.Conversation.Tree != "" {
-		if conversation, err = odb.ParseID(c.Conversation.Tree); err != nil {
-			return domarkx.Info{}, fmt.Errorf("conversation: %w", err)
-		}
+	conversation, err := treeOf(c.Conversation)
+	if err != nil {
+		return domarkx.Info{}, err
 	}
 	root, err := b.headerTree(ctx, c.State.Headers, conversation)
 	if err != nil {
 		return domarkx.Info{}, err
 	}
-	root = object.WithDirectory(root, "conversation", conversation)
-	roots := [][]odb.TreeEntry{nil}
-	for _, name := range []string{"deleted", attachmentsName} {
-		id, err := object.Directory(old, name)
-		if err != nil {
-			return domarkx.Info{}, err
-		}
-		if name == attachmentsName {
-			roots[0] = object.WithDirectory(nil, name, id)
-		} else {
-			root = object.WithDirectory(root, name, id)
-		}
+	deleted, err := object.Directory(old, "deleted")
+	if err != nil {
+		return domarkx.Info{}, err
 	}
-	return b.storeSnapshot(c, parents, roots, root, c.Conversation.Messages)
+	root = object.WithDirectory(object.WithDirectory(root, "conversation", conversation), "deleted", deleted)
+	return b.storeSnapshot(c, parents, [][]odb.TreeEntry{old}, root, c.Conversation.Messages)
 }
 
 // writeLeaf stores the directory of a leaf, unless it is one of the known trees.

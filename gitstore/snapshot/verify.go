@@ -115,14 +115,14 @@ func (v *verifier) snapshot(ctx context.Context, c *codec.Commit, info domarkx.I
 	if !cut && !slices.Equal(slices.Concat(before, linked), idStrings(c.Parents)) {
 		return fmt.Errorf("%w: a workspace version is a parent before a snapshot", domarkx.ErrCorrupt)
 	}
-	number, base := 1, snapshotBase{}
+	number, base, first := 1, snapshotBase{}, ""
 	for i, p := range before {
 		root, info, err := v.c.root(p)
 		if err != nil {
 			return err
 		}
 		if number = max(number, info.Number+1); i == 0 {
-			base = snapshotBase{root, info.Messages}
+			base, first = snapshotBase{root, info.Messages}, p
 		}
 	}
 	if err := checkNumber(number, info.Number, cut); err != nil {
@@ -132,7 +132,7 @@ func (v *verifier) snapshot(ctx context.Context, c *codec.Commit, info domarkx.I
 	if err != nil {
 		return err
 	}
-	return v.checks.Snapshot(ctx, info.ID, first(before), same)
+	return v.checks.Snapshot(ctx, info.ID, first, same)
 }
 
 // parents returns the parents of a snapshot: snapshots, and the workspace versions to which it links. cut reports
@@ -165,13 +165,6 @@ func checkNumber(want, got int, cut bool) error {
 		return nil
 	}
 	return fmt.Errorf("%w: its number is %d, expected %d", domarkx.ErrCorrupt, got, want)
-}
-
-func first(list []string) string {
-	if len(list) == 0 {
-		return ""
-	}
-	return list[0]
 }
 
 // version checks a workspace version.
@@ -251,7 +244,7 @@ func (v *verifier) thread(ctx context.Context, id string) error {
 	if len(v.c.links) == 0 {
 		return nil
 	}
-	base, err := v.knownBefore(id)
+	base, err := v.knownBefore(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -279,24 +272,18 @@ func (v *verifier) thread(ctx context.Context, id string) error {
 
 // knownBefore returns the newest snapshot, on the path of first parents, that the repository had before, or "" if there
 // is none.
-func (v *verifier) knownBefore(id string) (string, error) {
-	line := v.c.snapshots()
-	for {
-		a, err := line.at(id)
+func (v *verifier) knownBefore(ctx context.Context, id string) (string, error) {
+	for info, err := range v.c.History(ctx, id) {
 		if err != nil {
 			return "", err
 		}
-		before, err := line.before(a, 1)
-		if err != nil || len(before) == 0 {
-			return "", err
-		}
-		id = before[0].id
-		oid, err := odb.ParseID(id)
+		oid, err := odb.ParseID(info.ID)
 		if err != nil {
 			return "", err
 		}
 		if _, isNew := v.found[oid]; !isNew {
-			return id, nil
+			return info.ID, nil
 		}
 	}
+	return "", nil
 }

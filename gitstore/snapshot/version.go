@@ -206,15 +206,7 @@ func (r Reader) versions() lineage {
 // resources and the workspace's name. In a shallow clone it ends where the clone ends. If a commit cannot be read, it
 // yields the error last.
 func (r Reader) Versions(ctx context.Context, id string) iter.Seq2[domarkx.Version, error] {
-	return func(yield func(domarkx.Version, error) bool) {
-		err := r.versions().visit(ctx, id, func(a ancestor) (bool, bool) {
-			more := yield(a.version, nil)
-			return more, more
-		})
-		if err != nil {
-			yield(domarkx.Version{}, err)
-		}
-	}
+	return all(ctx, r.versions(), id, func(a ancestor) domarkx.Version { return a.version })
 }
 
 // IsEarlier reports whether workspace version a is b or an ancestor of b.
