@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/domarkx/domarkx/fusefs/sessions"
+	"github.com/domarkx/domarkx/fusefs/sessions/basis"
 )
 
 const (
@@ -22,12 +22,12 @@ type callers struct {
 }
 
 type knownCaller struct {
-	sessions.Caller
+	basis.Caller
 	until time.Time
 }
 
 // of returns the process that a thread belongs to, with its process group.
-func (c *callers) of(thread uint32) sessions.Caller {
+func (c *callers) of(thread uint32) basis.Caller {
 	now := time.Now()
 	c.mu.Lock()
 	k, ok := c.known[thread]

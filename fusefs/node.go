@@ -17,6 +17,7 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/fusefs/sessions"
+	"github.com/domarkx/domarkx/fusefs/sessions/basis"
 	"github.com/domarkx/domarkx/fusefs/workspaces"
 )
 
@@ -97,19 +98,19 @@ func setSize(out *fuse.Attr, size int64) {
 	setBlockSize(out)
 }
 
-func callerFrom(ctx context.Context) sessions.Caller {
+func callerFrom(ctx context.Context) basis.Caller {
 	if c, ok := fuse.FromContext(ctx); ok {
 		return callerOf(c.Pid)
 	}
-	return sessions.Caller{}
+	return basis.Caller{}
 }
 
 // readerFrom is like callerFrom for frequent calls: it caches results for a moment.
-func (v *view) readerFrom(ctx context.Context) sessions.Caller {
+func (v *view) readerFrom(ctx context.Context) basis.Caller {
 	if c, ok := fuse.FromContext(ctx); ok {
 		return v.readers.of(c.Pid)
 	}
-	return sessions.Caller{}
+	return basis.Caller{}
 }
 
 // steady returns a context that a signal to the caller does not cancel: programs do not

@@ -3,13 +3,13 @@ package fusefs
 import (
 	"golang.org/x/sys/unix"
 
-	"github.com/domarkx/domarkx/fusefs/sessions"
+	"github.com/domarkx/domarkx/fusefs/sessions/basis"
 )
 
-func callerOf(process uint32) sessions.Caller {
+func callerOf(process uint32) basis.Caller {
 	group, err := unix.Getpgid(int(process))
 	if process == 0 || err != nil {
-		return sessions.Caller{Process: uint64(process)}
+		return basis.Caller{Process: uint64(process)}
 	}
-	return sessions.Caller{Process: uint64(process), Group: uint64(group)}
+	return basis.Caller{Process: uint64(process), Group: uint64(group)}
 }

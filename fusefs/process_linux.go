@@ -6,7 +6,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/domarkx/domarkx/fusefs/sessions"
+	"github.com/domarkx/domarkx/fusefs/sessions/basis"
 )
 
 // callerOf returns the process of a thread and its process group, or the zero Caller if
@@ -15,16 +15,16 @@ import (
 // It must not read /proc/PID/stat. In execve(2), the kernel closes files of the process
 // and sends this server a flush for each. It waits for the answer while it holds a lock
 // that reading /proc/PID/stat needs as well (as of Linux 6.18).
-func callerOf(thread uint32) sessions.Caller {
+func callerOf(thread uint32) basis.Caller {
 	if thread == 0 {
-		return sessions.Caller{}
+		return basis.Caller{}
 	}
 	process := uint64(thread)
 	fd, err := unix.PidfdOpen(int(process), 0)
 	if err != nil { // only the main thread of a process has one
 		status, ok := readProc("/proc/" + strconv.FormatUint(process, 10) + "/status")
 		if !ok {
-			return sessions.Caller{}
+			return basis.Caller{}
 		}
 		process = statusNumber(status, "Tgid:")
 		fd, err = unix.PidfdOpen(int(process), 0)
@@ -39,9 +39,9 @@ func callerOf(thread uint32) sessions.Caller {
 	}
 	group, err := unix.Getpgid(int(process))
 	if err != nil {
-		return sessions.Caller{}
+		return basis.Caller{}
 	}
-	return sessions.Caller{Process: process<<40 ^ unique, Group: uint64(group)}
+	return basis.Caller{Process: process<<40 ^ unique, Group: uint64(group)}
 }
 
 // readProc reads the beginning of a file of proc(5) with as few system calls as possible,

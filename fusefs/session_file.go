@@ -12,6 +12,7 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 
 	"github.com/domarkx/domarkx/fusefs/sessions"
+	"github.com/domarkx/domarkx/fusefs/sessions/basis"
 )
 
 // A fileNode is a file or symbolic link in sessions/. Its content changes only through the
@@ -125,7 +126,7 @@ func (n *fileNode) Read(ctx context.Context, _ fs.FileHandle, dest []byte, off i
 func (n *fileNode) Write(ctx context.Context, fh fs.FileHandle, data []byte, off int64) (uint32, syscall.Errno) {
 	ctx = steady(ctx)
 	// The calling process matters only for truncating, so it is not looked up.
-	if err := n.tree.Write(ctx, n.file, nil, data, off, sessions.Caller{}); err != nil {
+	if err := n.tree.Write(ctx, n.file, nil, data, off, basis.Caller{}); err != nil {
 		return 0, n.fail("writing to a session", "", err)
 	}
 	return uint32(len(data)), 0
@@ -150,7 +151,7 @@ func (n *fileNode) Allocate(ctx context.Context, _ fs.FileHandle, off, size uint
 			err = n.tree.Truncate(ctx, n.file, nil, end, callerFrom(ctx))
 		}
 	case allocatePunchHole | allocateKeepSize:
-		err = n.tree.Zero(ctx, n.file, int64(off), int64(size), sessions.Caller{})
+		err = n.tree.Zero(ctx, n.file, int64(off), int64(size), basis.Caller{})
 	default:
 		return syscall.ENOTSUP
 	}
@@ -178,7 +179,7 @@ func (n *fileNode) Release(_ context.Context, fh fs.FileHandle) syscall.Errno {
 	if !ok {
 		return 0
 	}
-	return n.fail("storing a save", "", n.tree.Release(h, sessions.Caller{}))
+	return n.fail("storing a save", "", n.tree.Release(h, basis.Caller{}))
 }
 
 func (n *fileNode) Readlink(context.Context) ([]byte, syscall.Errno) {

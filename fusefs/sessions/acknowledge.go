@@ -6,11 +6,12 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx/fusefs/drafts"
+	"github.com/domarkx/domarkx/fusefs/sessions/basis"
 )
 
 // acknowledge stores the content of a file durably, as a draft. ended reports that the
 // save is probably complete. h is the handle that was released, or nil.
-func (t *Tree) acknowledge(f *File, h *Handle, c Caller, ended bool) error {
+func (t *Tree) acknowledge(f *File, h *Handle, c basis.Caller, ended bool) error {
 	var s *sessionState
 	var a *ack
 	var err error
@@ -33,7 +34,7 @@ func (t *Tree) acknowledge(f *File, h *Handle, c Caller, ended bool) error {
 
 // acknowledgeLater retries to store the content of a closed file. A program may have
 // ignored the error of close(), and the file still shows the content.
-func (t *Tree) acknowledgeLater(f *File, c Caller, failures int) {
+func (t *Tree) acknowledgeLater(f *File, c basis.Caller, failures int) {
 	t.state.Do(func(st *state) {
 		f.failed = true
 		st.after(st.timing.backoff(failures), func(t *Tree) {
@@ -66,7 +67,7 @@ func (t *Tree) acknowledgeUnstored() error {
 	})
 	var errs []error
 	for _, f := range files {
-		errs = append(errs, t.acknowledge(f, nil, Caller{}, true))
+		errs = append(errs, t.acknowledge(f, nil, basis.Caller{}, true))
 	}
 	return errors.Join(errs...)
 }
@@ -79,7 +80,7 @@ func (t *Tree) acknowledgeUnstored() error {
 type ack struct {
 	file     *File
 	handle   *Handle
-	caller   Caller
+	caller   basis.Caller
 	ended    bool
 	others   bool  // a handle was released, and programs still have others for writing
 	save     *save // nil if nothing has changed
@@ -89,12 +90,12 @@ type ack struct {
 
 // acknowledging takes the unacknowledged content of a file of the session. The session
 // must be held until [Tree.journal] has returned.
-func (s *sessionState) acknowledging(f *File, h *Handle, c Caller, ended bool) (*ack, error) {
+func (s *sessionState) acknowledging(f *File, h *Handle, c basis.Caller, ended bool) (*ack, error) {
 	a := &ack{file: f, handle: h, caller: c, ended: ended, others: h != nil && f.write > 0}
 	if !f.dirty || a.others {
 		return a, nil
 	}
-	data, err := f.data.bytes()
+	data, err := f.data.Bytes()
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +103,7 @@ func (s *sessionState) acknowledging(f *File, h *Handle, c Caller, ended bool) (
 	// A version that was made from the last queued save replaces that save, unless it has
 	// started to become a snapshot. Any other version is a save of its own and will be
 	// merged.
-	if n := len(s.queue) - 1; n >= 0 && !s.queue[n].started && q.version.from(s.queue[n].version) {
+	if n := len(s.queue) - 1; n >= 0 && !s.queue[n].started && q.version.From(s.queue[n].version) {
 		a.replaced = s.queue[n]
 		q.debounce = a.replaced.debounce
 		if a.replaced.ended && !ended {
@@ -133,7 +134,7 @@ func (t *Tree) journal(s *sessionState, a *ack) error {
 		if a.save != nil {
 			done, s.stale = s.stale, nil
 			s.enqueue(a.save, a.replaced)
-			st.seen.put(a.caller, s.name, a.save.version)
+			st.seen.Put(a.caller, s.name, a.save.version)
 		}
 		if a.ended {
 			done = append(done, s.end(a, st.timing)...)
@@ -176,7 +177,7 @@ func (s *sessionState) end(a *ack, timing Timing) (done []string) {
 // the draft that the save replaces. The key is "" if the save was made from a snapshot.
 func (s *sessionState) after(of *save) (key string, data []byte) {
 	own := of.keys()
-	for e := of.version; e != nil && e.id == ""; e = e.prev {
+	for e := of.version; e != nil && e.ID == ""; e = e.Prev {
 		for _, q := range s.queue {
 			if q.version == e && !slices.Contains(own, q.key) {
 				return q.key, q.data

@@ -9,6 +9,8 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/fusefs/drafts"
+	"github.com/domarkx/domarkx/fusefs/sessions/basis"
+	"github.com/domarkx/domarkx/fusefs/sessions/content"
 )
 
 // Adopt completes the work that an earlier mount acknowledged: saves become snapshots,
@@ -25,7 +27,7 @@ func (t *Tree) Adopt(ctx context.Context, found []drafts.Draft) error {
 	if err := t.Saver.Settle(ctx); err != nil {
 		errs = append(errs, fmt.Errorf("waiting for work of an earlier mount: %w", err))
 	}
-	a := adoption{Tree: t, versions: map[string]*baseVersion{}, saved: map[step]string{}}
+	a := adoption{Tree: t, versions: map[string]*basis.Version{}, saved: map[step]string{}}
 	for _, d := range found {
 		if d.State == drafts.Beside {
 			t.state.Do(func(st *state) {
@@ -50,9 +52,9 @@ func (t *Tree) Adopt(ctx context.Context, found []drafts.Draft) error {
 // An adoption is the state of one call of [Tree.Adopt].
 type adoption struct {
 	*Tree
-	versions map[string]*baseVersion // by the key of the draft
-	saved    map[step]string         // snapshots that the earlier mount made of drafts
-	done     []string                // keys of the drafts that became those snapshots
+	versions map[string]*basis.Version // by the key of the draft
+	saved    map[step]string           // snapshots that the earlier mount made of drafts
+	done     []string                  // keys of the drafts that became those snapshots
 }
 
 // A step identifies a save that became a snapshot, by the session and the snapshot that it
@@ -84,11 +86,11 @@ func (a *adoption) adopt(ctx context.Context, d drafts.Draft) error {
 	if err != nil {
 		return err // the draft waits for the next mount
 	}
-	version := &baseVersion{prev: base}
+	version := &basis.Version{Prev: base}
 	a.versions[d.Key] = version
 	if d.State == drafts.Saved {
 		from := ""
-		a.state.Do(func(*state) { from = version.base() })
+		a.state.Do(func(*state) { from = version.Base() })
 		id, err := a.since(ctx, d.Name, from, func(data []byte) bool { return bytes.Equal(data, d.Data) }, int64(len(d.Data)))
 		if err != nil {
 			return err
@@ -96,7 +98,7 @@ func (a *adoption) adopt(ctx context.Context, d drafts.Draft) error {
 		if id != "" {
 			a.saved[step{d.Name, from}] = id
 			a.done = append(a.done, d.Key)
-			version.id = id
+			version.ID = id
 			return nil
 		}
 	}
@@ -128,13 +130,13 @@ func (st *state) adoptRemoval(d drafts.Draft, g *pendingRemoval) {
 }
 
 // adoptSave restores a save from its draft.
-func (st *state) adoptSave(d drafts.Draft, version *baseVersion) {
+func (st *state) adoptSave(d drafts.Draft, version *basis.Version) {
 	s := st.session(d.Name)
 	if s.removal != nil {
 		st.takeBack(s)
 	}
 	f := st.newFile(pathOf(d.Name), 0o644)
-	f.data, f.version, f.name, f.links = contentOf(d.Data), version, d.Name, 1
+	f.data, f.version, f.name, f.links = content.Of(d.Data), version, d.Name, 1
 	s.file = nil
 	st.show(s, f)
 	q := &save{file: f, version: version, data: d.Data, key: d.Key, ended: true}
@@ -144,7 +146,7 @@ func (st *state) adoptSave(d drafts.Draft, version *baseVersion) {
 
 // base returns the version that a draft was made from. If it was made from a draft that
 // no longer exists, that is the snapshot that the older draft became.
-func (a *adoption) base(ctx context.Context, d drafts.Draft) (*baseVersion, error) {
+func (a *adoption) base(ctx context.Context, d drafts.Draft) (*basis.Version, error) {
 	for _, key := range []string{d.Over, d.After} {
 		if e := a.versions[key]; e != nil {
 			return e, nil
@@ -163,7 +165,7 @@ func (a *adoption) base(ctx context.Context, d drafts.Draft) (*baseVersion, erro
 	if id == "" {
 		return nil, nil
 	}
-	return &baseVersion{id: id}, nil
+	return &basis.Version{ID: id}, nil
 }
 
 // since returns the newest snapshot of a session, among those after base, whose bytes

@@ -9,6 +9,7 @@ import (
 
 	"github.com/domarkx/domarkx/fusefs/drafts"
 	"github.com/domarkx/domarkx/fusefs/sessions"
+	"github.com/domarkx/domarkx/fusefs/sessions/basis"
 )
 
 // put writes a draft into the journal of the mount that lives.
@@ -219,7 +220,7 @@ func TestAReleaseComesLate(t *testing.T) {
 	}
 	release := func(m *machine, h *sessions.Handle) {
 		m.Helper()
-		if err := m.tree.Release(h, sessions.Caller{}); err != nil {
+		if err := m.tree.Release(h, basis.Caller{}); err != nil {
 			m.Fatal(err)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/fusefs/sessions/basis"
 )
 
 // An Attacher attaches images to the sessions that show them.
@@ -52,7 +53,7 @@ func (t *Tree) attachPasted() {
 type pasted struct {
 	path    string
 	file    *File
-	version *baseVersion
+	version *basis.Version
 	data    []byte
 	sum     string
 }
@@ -93,7 +94,7 @@ func (t *Tree) pasted() []pasted {
 			if f.draft == "" || f.draftPath != p || f.dirty || f.write > 0 || f.length() > maxImage {
 				continue
 			}
-			data, err := f.data.bytes()
+			data, err := f.data.Bytes()
 			if err != nil || !t.Attacher.IsImage(data) {
 				continue
 			}
@@ -163,8 +164,8 @@ func (t *Tree) attachOne(ctx context.Context, info *domarkx.Info, rel string, p 
 	t.state.Do(func(st *state) {
 		if f := s.file; f != nil && f.id == before.ID && before.Bytes == after.Bytes {
 			f.id = after.ID
-			if f.version != nil && f.version.id == before.ID {
-				f.version.id = after.ID
+			if f.version != nil && f.version.ID == before.ID {
+				f.version.ID = after.ID
 			}
 		}
 		st.epoch++

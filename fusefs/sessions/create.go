@@ -10,11 +10,12 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/fusefs/sessions/basis"
 )
 
 // Create creates and opens a file. If the file exists, Create opens it, or fails if
 // exclusive is set.
-func (t *Tree) Create(ctx context.Context, d *Directory, name string, perm uint32, exclusive bool, m Mode, c Caller) (*File, *Handle, error) {
+func (t *Tree) Create(ctx context.Context, d *Directory, name string, perm uint32, exclusive bool, m Mode, c basis.Caller) (*File, *Handle, error) {
 	f, made, err := t.make(ctx, d, name, perm, c)
 	if err != nil {
 		return nil, nil, err
@@ -28,7 +29,7 @@ func (t *Tree) Create(ctx context.Context, d *Directory, name string, perm uint3
 }
 
 // Make creates an empty file (mknod).
-func (t *Tree) Make(ctx context.Context, d *Directory, name string, perm uint32, c Caller) (*File, error) {
+func (t *Tree) Make(ctx context.Context, d *Directory, name string, perm uint32, c basis.Caller) (*File, error) {
 	f, made, err := t.make(ctx, d, name, perm, c)
 	if err == nil && !made {
 		err = domarkx.ErrExists
@@ -39,7 +40,7 @@ func (t *Tree) Make(ctx context.Context, d *Directory, name string, perm uint32,
 	return f, err
 }
 
-func (t *Tree) make(ctx context.Context, d *Directory, name string, perm uint32, c Caller) (f *File, made bool, err error) {
+func (t *Tree) make(ctx context.Context, d *Directory, name string, perm uint32, c basis.Caller) (f *File, made bool, err error) {
 	if t.Saver == nil {
 		return nil, false, syscall.EROFS
 	}
@@ -80,7 +81,7 @@ func (t *Tree) make(ctx context.Context, d *Directory, name string, perm uint32,
 		f, made = st.newFile(p, perm), true
 		f.links, f.dirty = 1, true
 		f.name = session
-		f.version = &baseVersion{prev: st.replaces(s, c)}
+		f.version = &basis.Version{Prev: st.replaces(s, c)}
 		if s.removal != nil {
 			st.takeBack(s)
 		}
@@ -92,18 +93,18 @@ func (t *Tree) make(ctx context.Context, d *Directory, name string, perm uint32,
 
 // replaces returns the version that new content of a session's file is based on: the one
 // that the process read under the name, else the one that the name showed last.
-func (st *state) replaces(s *sessionState, c Caller) *baseVersion {
-	var was *baseVersion
+func (st *state) replaces(s *sessionState, c basis.Caller) *basis.Version {
+	var was *basis.Version
 	switch {
 	case s.file != nil:
 		was = s.file.version
 	case s.removal != nil:
 		was = s.removal.version
 	default:
-		st.seen.forget(s.name) // reads of an earlier session of that name
+		st.seen.Forget(s.name) // reads of an earlier session of that name
 		return nil
 	}
-	if e := st.seen.get(c, s.name); e != nil {
+	if e := st.seen.Get(c, s.name); e != nil {
 		return e
 	}
 	return was

@@ -9,7 +9,7 @@
 // that show it. Attached files of sessions show at paths that no other file has.
 //
 // A save is acknowledged when it is in the journal of drafts. It becomes a snapshot when
-// the writes that belong to it have settled. A save is based on a [baseVersion]: the
+// the writes that belong to it have settled. A save is based on a [basis.Version]: the
 // content that the saving process, or its group, last read under that name. The store
 // merges if the session has changed since.
 //

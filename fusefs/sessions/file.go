@@ -3,6 +3,9 @@ package sessions
 import (
 	"syscall"
 	"time"
+
+	"github.com/domarkx/domarkx/fusefs/sessions/basis"
+	"github.com/domarkx/domarkx/fusefs/sessions/content"
 )
 
 // A File is a file or symbolic link below the directory of sessions. Its fields
@@ -22,13 +25,13 @@ type File struct {
 	write     int       // handles for writing
 
 	// The content is data if that is not nil, else the snapshot id of size bytes.
-	data    *content
+	data    *content.Content
 	id      string // snapshot with the content, or ""
 	size    int64
-	read    []byte       // the rendered snapshot while the file is open
-	version *baseVersion // of the content
-	dirty   bool         // the content has unacknowledged changes
-	failed  bool         // storing it failed when it was closed
+	read    []byte         // the rendered snapshot while the file is open
+	version *basis.Version // of the content
+	dirty   bool           // the content has unacknowledged changes
+	failed  bool           // storing it failed when it was closed
 
 	mode     uint32 // permission bits
 	uid, gid uint32
@@ -67,7 +70,7 @@ func (f *File) length() int64 {
 		return int64(len(f.target))
 	}
 	if f.data != nil {
-		return f.data.size
+		return f.data.Size
 	}
 	return f.size
 }
@@ -83,7 +86,7 @@ func (f *File) readAt(p []byte, off int64) (n int, ready bool, err error) {
 	case !f.ready():
 		return 0, false, nil
 	case f.data != nil:
-		n, err = f.data.readAt(p, off)
+		n, err = f.data.ReadAt(p, off)
 	case f.kept != nil:
 		n, err = f.kept.readAt(p, off)
 	case off < int64(len(f.read)):
@@ -95,7 +98,7 @@ func (f *File) readAt(p []byte, off int64) (n int, ready bool, err error) {
 // load moves the content into memory, or reports false if it must be fetched first.
 func (f *File) load() (ready bool, err error) {
 	switch {
-	case f.data == nil && f.kept != nil && f.size > maxDocument:
+	case f.data == nil && f.kept != nil && f.size > content.MaxDocument:
 		return false, syscall.EFBIG
 	case !f.ready():
 		return false, nil
@@ -105,9 +108,9 @@ func (f *File) load() (ready bool, err error) {
 		if _, err := f.kept.readAt(data, 0); err != nil {
 			return false, err
 		}
-		f.data = contentOf(data)
+		f.data = content.Of(data)
 	default:
-		f.data, f.read = contentOf(f.read), nil
+		f.data, f.read = content.Of(f.read), nil
 	}
 	return true, nil
 }
@@ -130,7 +133,7 @@ func (f *File) shed() {
 	f.read = nil
 	f.kept.close()
 	if (f.id != "" || f.kept != nil) && f.data != nil {
-		f.data.close()
+		f.data.Close()
 		f.data = nil
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx/fusefs/drafts"
+	"github.com/domarkx/domarkx/fusefs/sessions/content"
 )
 
 // IsScratch reports whether editors use such a name for temporary files, which disappear
@@ -48,7 +49,7 @@ func (t *Tree) keepFile(f *File) error {
 		case f.data == nil || !f.dirty && (f.draft == "" || f.draftPath == p):
 		default:
 			d = drafts.Draft{Key: f.draft, Name: draftName(p), State: drafts.Beside}
-			d.Data, err = f.data.bytes()
+			d.Data, err = f.data.Bytes()
 			f.dirty = err != nil
 		}
 		return err
@@ -110,7 +111,7 @@ func (st *state) adoptFile(d drafts.Draft) {
 		p = fmt.Sprintf("%s.%d", strings.TrimPrefix(d.Name, "/"), n)
 	}
 	f := st.newFile(p, 0o644)
-	f.data, f.draft, f.draftPath = contentOf(d.Data), d.Key, strings.TrimPrefix(d.Name, "/")
+	f.data, f.draft, f.draftPath = content.Of(d.Data), d.Key, strings.TrimPrefix(d.Name, "/")
 	st.bind(p, f)
 }
 

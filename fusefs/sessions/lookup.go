@@ -3,6 +3,7 @@ package sessions
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"syscall"
@@ -208,10 +209,5 @@ func (st *state) list(p string, infos []domarkx.Info) []Entry {
 			add(path, Entry{Ino: sub.ino, Directory: true})
 		}
 	}
-	entries := make([]Entry, 0, len(found))
-	for _, e := range found {
-		entries = append(entries, e)
-	}
-	slices.SortFunc(entries, func(a, b Entry) int { return cmp.Compare(a.Name, b.Name) })
-	return entries
+	return slices.SortedFunc(maps.Values(found), func(a, b Entry) int { return cmp.Compare(a.Name, b.Name) })
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/domarkx/domarkx/fusefs/drafts"
 	"github.com/domarkx/domarkx/fusefs/internal/storetest"
 	"github.com/domarkx/domarkx/fusefs/sessions"
+	"github.com/domarkx/domarkx/fusefs/sessions/basis"
 )
 
 var errCut = errors.New("the power is cut")
@@ -166,7 +167,7 @@ func (m *machine) shutDown() {
 	}
 }
 
-var editor = sessions.Caller{Process: 1, Group: 1}
+var editor = basis.Caller{Process: 1, Group: 1}
 
 func (m *machine) create(name string) (*sessions.File, *sessions.Handle) {
 	m.Helper()

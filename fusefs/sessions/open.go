@@ -4,6 +4,9 @@ import (
 	"context"
 	"syscall"
 	"time"
+
+	"github.com/domarkx/domarkx/fusefs/sessions/basis"
+	"github.com/domarkx/domarkx/fusefs/sessions/content"
 )
 
 // A Handle is an open file.
@@ -11,7 +14,7 @@ type Handle struct {
 	file    *File
 	write   bool
 	closed  bool
-	version *baseVersion // last version written through it
+	version *basis.Version // last version written through it
 }
 
 // A Mode is the access that a handle allows.
@@ -20,7 +23,7 @@ type Mode struct {
 }
 
 // Open opens a file.
-func (t *Tree) Open(ctx context.Context, f *File, m Mode, c Caller) (*Handle, error) {
+func (t *Tree) Open(ctx context.Context, f *File, m Mode, c basis.Caller) (*Handle, error) {
 	if m.Write && t.Saver == nil {
 		return nil, syscall.EROFS
 	}
@@ -31,7 +34,7 @@ func (t *Tree) Open(ctx context.Context, f *File, m Mode, c Caller) (*Handle, er
 			f.write++
 		}
 		if m.Read && f.name != "" {
-			st.seen.put(c, f.name, f.version)
+			st.seen.Put(c, f.name, f.version)
 		}
 	})
 	h := &Handle{file: f, write: m.Write}
@@ -114,7 +117,7 @@ func (t *Tree) fetch(ctx context.Context, f *File) error {
 
 // touch prepares a change of the content: it starts a new version. emptied reports that
 // no byte of the present content remains.
-func (st *state) touch(f *File, h *Handle, c Caller, emptied bool) {
+func (st *state) touch(f *File, h *Handle, c basis.Caller, emptied bool) {
 	f.modified = time.Now()
 	f.changed = f.modified
 	if f.kept != nil {
@@ -124,12 +127,12 @@ func (st *state) touch(f *File, h *Handle, c Caller, emptied bool) {
 	base := f.version
 	if emptied && f.name != "" {
 		// A process that empties a file will write content based on its last read.
-		if read := st.seen.get(c, f.name); read != nil {
+		if read := st.seen.Get(c, f.name); read != nil {
 			base = read
 		}
 	}
 	if !f.dirty || base != f.version {
-		f.version = &baseVersion{prev: base}
+		f.version = &basis.Version{Prev: base}
 	}
 	f.dirty = true
 	if h != nil {
@@ -139,7 +142,7 @@ func (st *state) touch(f *File, h *Handle, c Caller, emptied bool) {
 		return
 	}
 	// Record this before the save is acknowledged: another process may do that.
-	st.seen.put(c, f.name, f.version)
+	st.seen.Put(c, f.name, f.version)
 	s := st.session(f.name)
 	if s.removal == nil && (s.file == nil || !s.file.local()) {
 		st.show(s, f)
@@ -147,7 +150,7 @@ func (st *state) touch(f *File, h *Handle, c Caller, emptied bool) {
 }
 
 // Write writes to a file like pwrite.
-func (t *Tree) Write(ctx context.Context, f *File, h *Handle, p []byte, off int64, c Caller) error {
+func (t *Tree) Write(ctx context.Context, f *File, h *Handle, p []byte, off int64, c basis.Caller) error {
 	if t.Saver == nil {
 		return syscall.EROFS
 	}
@@ -156,12 +159,12 @@ func (t *Tree) Write(ctx context.Context, f *File, h *Handle, p []byte, off int6
 	}
 	late := false
 	err := t.withContent(ctx, f, func(st *state) error {
-		if off+int64(len(p)) > maxDocument && st.isDurable(f) {
+		if off+int64(len(p)) > content.MaxDocument && st.isDurable(f) {
 			return syscall.EFBIG
 		}
 		st.touch(f, h, c, false)
 		late = f.write == 0 // a page of a mapped file, written after the last close
-		return f.data.writeAt(p, off, f.name != "", t.Scratch)
+		return f.data.WriteAt(p, off, f.name != "", t.Scratch)
 	})
 	if err == nil && late {
 		err = t.acknowledge(f, nil, c, true)
@@ -170,14 +173,14 @@ func (t *Tree) Write(ctx context.Context, f *File, h *Handle, p []byte, off int6
 }
 
 // Truncate sets the size of a file. h is nil if the file was truncated by name.
-func (t *Tree) Truncate(ctx context.Context, f *File, h *Handle, size int64, c Caller) error {
+func (t *Tree) Truncate(ctx context.Context, f *File, h *Handle, size int64, c basis.Caller) error {
 	if t.Saver == nil {
 		return syscall.EROFS
 	}
 	unopened := false
 	step := func(st *state) error {
 		st.register(f)
-		if size > maxDocument && st.isDurable(f) {
+		if size > content.MaxDocument && st.isDurable(f) {
 			return syscall.EFBIG
 		}
 		if size == f.length() {
@@ -185,10 +188,10 @@ func (t *Tree) Truncate(ctx context.Context, f *File, h *Handle, size int64, c C
 		}
 		st.touch(f, h, c, size == 0)
 		if f.data == nil {
-			f.data, f.read = &content{}, nil
+			f.data, f.read = &content.Content{}, nil
 		}
 		unopened = f.write == 0
-		return f.data.truncate(size, f.name != "", t.Scratch)
+		return f.data.Truncate(size, f.name != "", t.Scratch)
 	}
 	var err error
 	if size == 0 {
@@ -203,15 +206,15 @@ func (t *Tree) Truncate(ctx context.Context, f *File, h *Handle, size int64, c C
 }
 
 // Zero overwrites a range of the content with zeros. The size does not change.
-func (t *Tree) Zero(ctx context.Context, f *File, off, length int64, c Caller) error {
+func (t *Tree) Zero(ctx context.Context, f *File, off, length int64, c basis.Caller) error {
 	return t.withContent(ctx, f, func(st *state) error {
 		st.touch(f, nil, c, false)
-		return f.data.zero(off, length)
+		return f.data.Zero(off, length)
 	})
 }
 
 // Flush stores the writes durably before a descriptor of the file is closed.
-func (t *Tree) Flush(h *Handle, c Caller) error {
+func (t *Tree) Flush(h *Handle, c basis.Caller) error {
 	if !h.write {
 		return nil
 	}
@@ -219,7 +222,7 @@ func (t *Tree) Flush(h *Handle, c Caller) error {
 }
 
 // Sync stores the writes durably, and ends the save.
-func (t *Tree) Sync(h *Handle, c Caller) error {
+func (t *Tree) Sync(h *Handle, c basis.Caller) error {
 	if !h.write {
 		return nil
 	}
@@ -227,7 +230,7 @@ func (t *Tree) Sync(h *Handle, c Caller) error {
 }
 
 // Release closes a handle.
-func (t *Tree) Release(h *Handle, c Caller) error {
+func (t *Tree) Release(h *Handle, c basis.Caller) error {
 	f, closed := h.file, false
 	t.state.Do(func(*state) {
 		if closed = h.closed; closed {

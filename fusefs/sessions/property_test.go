@@ -18,6 +18,7 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/fusefs/sessions"
+	"github.com/domarkx/domarkx/fusefs/sessions/basis"
 )
 
 // TestNothingAcknowledgedIsLost does what programs do, in any order, while the
@@ -109,7 +110,7 @@ func play(m *machine, steps, names []string) string {
 			}
 			f, next := m.create(n)
 			m.write(f, next, text, 0)
-			if err := m.tree.Release(h, sessions.Caller{}); err != nil {
+			if err := m.tree.Release(h, basis.Caller{}); err != nil {
 				return fmt.Sprintf("step %d: %v", i, err)
 			}
 			m.close(next)

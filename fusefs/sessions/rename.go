@@ -7,6 +7,8 @@ import (
 	"syscall"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/fusefs/sessions/basis"
+	"github.com/domarkx/domarkx/fusefs/sessions/content"
 )
 
 // Replacing selects the effect of a rename if the new name exists.
@@ -22,7 +24,7 @@ const (
 // Rename renames a file or directory. A session that is renamed to the name of another
 // session becomes the next snapshot of that one. A session that is renamed to a scratch
 // name stays in the store while the scratch file exists.
-func (t *Tree) Rename(ctx context.Context, from *Directory, oldName string, to *Directory, newName string, how Replacing, c Caller) error {
+func (t *Tree) Rename(ctx context.Context, from *Directory, oldName string, to *Directory, newName string, how Replacing, c basis.Caller) error {
 	if t.Saver == nil {
 		return syscall.EROFS
 	}
@@ -75,7 +77,7 @@ func (t *Tree) isKept(f *File) (kept bool) {
 	return kept
 }
 
-func (t *Tree) renameFile(ctx context.Context, f *File, oldPath, newPath string, c Caller) error {
+func (t *Tree) renameFile(ctx context.Context, f *File, oldPath, newPath string, c basis.Caller) error {
 	oldSession, wasSession := SessionOf(oldPath)
 	newSession, isSession := SessionOf(newPath)
 	switch {
@@ -118,10 +120,8 @@ func (t *Tree) renameScratch(oldPath, newPath string) error {
 	if f == nil {
 		return domarkx.ErrNotFound
 	}
-	if s != nil {
-		if err := t.removeCarried(s, displaced); err != nil {
-			return err
-		}
+	if err := t.removeCarried(s, displaced); err != nil {
+		return err
 	}
 	return t.keepFiles(f, displaced)
 }
@@ -185,10 +185,8 @@ func (t *Tree) carryAway(ctx context.Context, session, newPath string) error {
 	if err != nil {
 		return err
 	}
-	if other != nil {
-		if err := t.removeCarried(other, displaced); err != nil {
-			return err
-		}
+	if err := t.removeCarried(other, displaced); err != nil {
+		return err
 	}
 	return t.keepFiles(displaced)
 }
@@ -207,7 +205,7 @@ func (t *Tree) freezeSession(ctx context.Context, session string) (*sessionState
 
 // adoptAs makes the content of a scratch file the next snapshot of a session, or a new
 // session.
-func (t *Tree) adoptAs(ctx context.Context, f *File, session string, c Caller) error {
+func (t *Tree) adoptAs(ctx context.Context, f *File, session string, c basis.Caller) error {
 	if err := t.checkReplacing(ctx, session); err != nil {
 		return err
 	}
@@ -240,7 +238,7 @@ func (t *Tree) checkReplacing(ctx context.Context, session string) error {
 // pin loads the content of a file and keeps it in memory until unpin.
 func (t *Tree) pin(ctx context.Context, f *File) error {
 	return t.withContent(ctx, f, func(*state) error {
-		if f.length() > maxDocument {
+		if f.length() > content.MaxDocument {
 			return syscall.EFBIG
 		}
 		f.opens++
@@ -257,10 +255,10 @@ func (t *Tree) unpin(f *File) {
 }
 
 // become makes a pinned scratch file the file of a frozen session, and saves its content.
-func (t *Tree) become(s *sessionState, f *File, tip domarkx.Info, c Caller) error {
+func (t *Tree) become(s *sessionState, f *File, tip domarkx.Info, c basis.Caller) error {
 	var displaced *File
 	var a *ack
-	var was *baseVersion
+	var was *basis.Version
 	var wasName string
 	undo := func() { f.version, f.name = was, wasName }
 	err := t.state.Try(func(st *state) (err error) {
@@ -273,7 +271,7 @@ func (t *Tree) become(s *sessionState, f *File, tip domarkx.Info, c Caller) erro
 			return nil
 		}
 		was, wasName = f.version, f.name
-		f.version = &baseVersion{prev: st.replaces(s, c)}
+		f.version = &basis.Version{Prev: st.replaces(s, c)}
 		f.id, f.dirty, f.name = "", true, s.name
 		if a, err = s.acknowledging(f, nil, c, true); err != nil {
 			undo()

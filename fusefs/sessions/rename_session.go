@@ -11,11 +11,12 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/fusefs/drafts"
+	"github.com/domarkx/domarkx/fusefs/sessions/basis"
 )
 
 // renameSession renames a session, or makes its content the next snapshot of the session
 // that has the new name.
-func (t *Tree) renameSession(ctx context.Context, from, to string, c Caller) error {
+func (t *Tree) renameSession(ctx context.Context, from, to string, c basis.Caller) error {
 	var f *File
 	var removing *sessionState
 	stored, isNew := false, false
@@ -95,13 +96,13 @@ func (t *Tree) move(ctx context.Context, a, b *sessionState, f *File) error {
 		}
 		f.name = b.name
 		st.show(b, f)
-		st.seen.forget(a.name)
-		st.seen.forget(b.name)
+		st.seen.Forget(a.name)
+		st.seen.Forget(b.name)
 		st.changedIn(pathOf(a.name), true)
 		st.changedIn(pathOf(b.name), false)
 		for _, tr := range a.saveErrors {
 			if tr.State != failing {
-				moved = append(moved, tr.draft(b.name, tr.version.base()))
+				moved = append(moved, tr.draft(b.name, tr.version.Base()))
 			}
 		}
 		b.saveErrors, a.saveErrors = append(b.saveErrors, a.saveErrors...), nil
@@ -114,7 +115,7 @@ func (t *Tree) move(ctx context.Context, a, b *sessionState, f *File) error {
 
 // replace makes the content of session a the next snapshot of session b, and removes a.
 // Both must be frozen.
-func (t *Tree) replace(a, b *sessionState, f *File, tipA, tipB domarkx.Info, c Caller) error {
+func (t *Tree) replace(a, b *sessionState, f *File, tipA, tipB domarkx.Info, c basis.Caller) error {
 	var g *pendingRemoval
 	t.state.Do(func(st *state) {
 		st.show(a, f)
@@ -141,7 +142,7 @@ func (t *Tree) replace(a, b *sessionState, f *File, tipA, tipB domarkx.Info, c C
 
 // renameDirectory renames a directory with its contents, one session at a time. If one fails,
 // the sessions before it keep their new names.
-func (t *Tree) renameDirectory(ctx context.Context, d *Directory, newPath string, target *Directory, c Caller) error {
+func (t *Tree) renameDirectory(ctx context.Context, d *Directory, newPath string, target *Directory, c basis.Caller) error {
 	oldPath := d.path
 	switch {
 	case newPath == oldPath:

@@ -9,6 +9,7 @@ import (
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/syntax"
 	"github.com/domarkx/domarkx/fusefs/drafts"
+	"github.com/domarkx/domarkx/fusefs/sessions/basis"
 )
 
 // A save is an acknowledged content that will become a snapshot.
@@ -16,7 +17,7 @@ type save struct {
 	debounce
 	key      string // of its draft
 	file     *File
-	version  *baseVersion
+	version  *basis.Version
 	data     []byte
 	started  bool
 	ended    bool  // its last acknowledgement was an fsync or a release
@@ -80,14 +81,14 @@ func (t *Tree) saved(s *sessionState, q *save, r SaveResult) {
 // notice of a merge.
 func (st *state) saved(s *sessionState, q *save, r SaveResult) (mended []string, notice *saveError) {
 	mended = s.mended(q, r.Merged)
-	q.version.id = r.Saved
-	if !r.Merged && q.version.id == "" {
-		q.version.id = r.Info.ID
+	q.version.ID = r.Saved
+	if !r.Merged && q.version.ID == "" {
+		q.version.ID = r.Info.ID
 	}
-	same := q.version.id == r.Info.ID
+	same := q.version.ID == r.Info.ID
 	if f := q.file; f.version == q.version && !f.dirty {
-		if q.version.id != "" {
-			f.settle(q.version.id)
+		if q.version.ID != "" {
+			f.settle(q.version.ID)
 		}
 		if s.file == f && !same {
 			s.file = nil // the name now shows the merged document
@@ -96,8 +97,8 @@ func (st *state) saved(s *sessionState, q *save, r SaveResult) (mended []string,
 			}
 		}
 	}
-	if q.version.id != "" {
-		q.version.prev = nil
+	if q.version.ID != "" {
+		q.version.Prev = nil
 	}
 	if s.removal != nil {
 		s.removal.tip = r.Info.ID
@@ -139,7 +140,7 @@ func (s *sessionState) rebased() []drafts.Draft {
 }
 
 func (s *sessionState) draft(q *save) drafts.Draft {
-	d := drafts.Draft{Key: q.key, Name: s.name, Base: q.version.base(), State: drafts.Saved, Data: q.data}
+	d := drafts.Draft{Key: q.key, Name: s.name, Base: q.version.Base(), State: drafts.Saved, Data: q.data}
 	if q.earlier != nil {
 		d.Over = q.earlier.key
 	}
@@ -211,7 +212,7 @@ func (t *Tree) remove(s *sessionState, g *pendingRemoval) {
 		}
 		keys = append(keys, s.errorKeys()...)
 		s.saveErrors, s.removal = nil, nil
-		st.seen.forget(s.name)
+		st.seen.Forget(s.name)
 		st.epoch++
 	})
 	if err := t.Journal.Delete(keys...); err != nil {

@@ -2,7 +2,6 @@ package sessions
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/fusefs/drafts"
+	"github.com/domarkx/domarkx/fusefs/sessions/basis"
 )
 
 // failing is the state of a save that is retried. Its draft has the state [drafts.Saved].
@@ -23,7 +23,7 @@ type saveError struct {
 	Problem string
 	Data    []byte
 	key     string // of its draft
-	version *baseVersion
+	version *basis.Version
 	at      time.Time
 }
 
@@ -36,7 +36,7 @@ func (tr *saveError) draft(name, base string) drafts.Draft {
 // the keys of their drafts.
 func (s *sessionState) mended(q *save, merged bool) (keys []string) {
 	s.saveErrors = slices.DeleteFunc(s.saveErrors, func(tr *saveError) bool {
-		over := q.version.from(tr.version) || tr.State == drafts.Merged && !merged
+		over := q.version.From(tr.version) || tr.State == drafts.Merged && !merged
 		if over && tr.key != q.key {
 			keys = append(keys, tr.key)
 		}
@@ -58,7 +58,7 @@ func (t *Tree) broken(s *sessionState, q *save, problem error) {
 		tr := &saveError{State: drafts.Broken, Problem: problem.Error(), Data: q.data, key: q.key, version: q.version, at: time.Now()}
 		s.saveErrors = append(s.saveErrors, tr)
 		s.queue = s.queue[1:]
-		d = tr.draft(s.name, q.version.base())
+		d = tr.draft(s.name, q.version.Base())
 		st.epoch++
 	})
 	err := t.record(d)
@@ -101,7 +101,7 @@ func (t *Tree) SessionsWithErrors() []string {
 			}
 		}
 	})
-	slices.SortFunc(names, cmp.Compare[string])
+	slices.Sort(names)
 	return names
 }
 
@@ -187,7 +187,7 @@ func (t *Tree) DismissDraft(ctx context.Context, key string) error {
 		return err
 	}
 	defer t.thaw(s)
-	var version *baseVersion
+	var version *basis.Version
 	err = t.state.Try(func(*state) error {
 		i := slices.IndexFunc(s.saveErrors, ours)
 		if i < 0 {

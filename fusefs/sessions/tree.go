@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/fusefs/sessions/basis"
+	"github.com/domarkx/domarkx/fusefs/sessions/content"
 	"github.com/domarkx/domarkx/fusefs/sessions/monitor"
 )
 
@@ -49,7 +51,7 @@ type state struct {
 	directories map[string]*Directory    // known directories, by path
 	inodes      map[uint64]any           // numbers in use by *File and *Directory values
 	gens        uint64
-	seen        reads
+	seen        basis.Reads
 	closed      bool // no more work may start
 	attachTimer *time.Timer
 }
@@ -71,10 +73,10 @@ type sessionState struct {
 
 // A pendingRemoval hides the name of a session, though the store may still have it.
 type pendingRemoval struct {
-	tip      string       // the newest snapshot that the tree knows; a newer one cancels the removal
-	version  *baseVersion // that the name showed last
-	carrier  *File        // the scratch file that the session's file was renamed to; nil if unlinked
-	removing bool         // the session goes to the trash when due
+	tip      string         // the newest snapshot that the tree knows; a newer one cancels the removal
+	version  *basis.Version // that the name showed last
+	carrier  *File          // the scratch file that the session's file was renamed to; nil if unlinked
+	removing bool           // the session goes to the trash when due
 	due      time.Time
 	failures int
 	key      string // key of the removal's draft
@@ -110,24 +112,21 @@ func (t *Tree) Root() *Directory { return t.root }
 
 // number returns an unused inode number for a path. Unless another file has it, it is the
 // same in every mount.
-func (st *state) number(p string) uint64 {
-	h := fnv.New64a()
-	h.Write([]byte("sessions/" + p))
-	for ino := h.Sum64() >> 1; ; ino++ {
-		if _, used := st.inodes[ino]; !used && ino > 1 {
-			return ino
-		}
-	}
-}
+func (st *state) number(p string) uint64 { return st.numberOf(p, "") }
 
 // storedNumber returns the inode number of a session's file that shows a snapshot. It
 // differs between snapshots, so that programs such as tail -F see that the file was
 // replaced.
 func (st *state) storedNumber(name, snapshot string) uint64 {
+	return st.numberOf(pathOf(name)+"\x00"+snapshot, name)
+}
+
+// numberOf returns the number for a key that is unused, or reserved for a session.
+func (st *state) numberOf(key, session string) uint64 {
 	h := fnv.New64a()
-	h.Write([]byte("sessions/" + pathOf(name) + "\x00" + snapshot))
+	h.Write([]byte("sessions/" + key))
 	for ino := h.Sum64() >> 1; ; ino++ {
-		if holder, used := st.inodes[ino]; (!used || holder == name) && ino > 1 {
+		if holder, used := st.inodes[ino]; (!used || holder == session) && ino > 1 {
 			return ino
 		}
 	}
@@ -148,7 +147,7 @@ func (st *state) newDirectory(p string) *Directory {
 // newFile returns a new, empty file without a name.
 func (st *state) newFile(p string, mode uint32) *File {
 	now := time.Now()
-	f := &File{ino: st.number(p), gen: st.generation(), data: &content{}, mode: mode, uid: st.uid, gid: st.gid, accessed: now, modified: now, changed: now}
+	f := &File{ino: st.number(p), gen: st.generation(), data: &content.Content{}, mode: mode, uid: st.uid, gid: st.gid, accessed: now, modified: now, changed: now}
 	st.inodes[f.ino] = f
 	return f
 }
@@ -161,7 +160,7 @@ func (st *state) stored(name string, tip domarkx.Info) *File {
 	// Commits have whole seconds. The fraction makes the times of different snapshots
 	// differ, because editors compare times to detect changes.
 	at := time.Unix(tip.Date, int64(h.Sum64()%uint64(time.Second)))
-	f := &File{name: name, links: 1, id: tip.ID, size: tip.Bytes, version: &baseVersion{id: tip.ID}, mode: 0o644, uid: st.uid, gid: st.gid,
+	f := &File{name: name, links: 1, id: tip.ID, size: tip.Bytes, version: &basis.Version{ID: tip.ID}, mode: 0o644, uid: st.uid, gid: st.gid,
 		accessed: at, modified: at, changed: at}
 	if st.readOnly {
 		f.mode = 0o444
@@ -230,7 +229,7 @@ func (st *state) release(f *File) {
 			delete(st.inodes, f.ino)
 		}
 		if f.data != nil {
-			f.data.close()
+			f.data.Close()
 			f.data = nil
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/domarkx/domarkx/fusefs/sessions"
+	"github.com/domarkx/domarkx/fusefs/sessions/basis"
 	"github.com/domarkx/domarkx/gitstore/atomicfile/shorttest"
 )
 
@@ -171,7 +172,7 @@ func TestUnrelatedSavesAreBothMade(t *testing.T) {
 		m.save("s.md", "a")
 		m.at(time.Second, "s", "a")
 		m.read("s.md")
-		other := sessions.Caller{Process: 2, Group: 2}
+		other := basis.Caller{Process: 2, Group: 2}
 		f, _, err := m.tree.Lookup(context.Background(), m.tree.Root(), "s.md")
 		if err != nil {
 			t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/fusefs/drafts"
+	"github.com/domarkx/domarkx/fusefs/sessions/basis"
 )
 
 // Unlink removes the name of a file. The removal of a session is in the journal when
@@ -164,8 +165,11 @@ func (st *state) startRemoval(s *sessionState, g *pendingRemoval, key string) {
 }
 
 // removeCarried removes the session whose file was renamed to a scratch name, after that
-// file has lost its last name.
+// file has lost its last name. s is nil if there is none.
 func (t *Tree) removeCarried(s *sessionState, f *File) error {
+	if s == nil {
+		return nil
+	}
 	isNew := false
 	t.state.Do(func(*state) { isNew = s.removal != nil && s.removal.carrier == f && s.removal.tip == "" })
 	if isNew {
@@ -235,7 +239,7 @@ func (t *Tree) newScratch(ctx context.Context, d *Directory, name string) (strin
 
 // Link gives a file another name: a scratch name, or for a scratch file the name of a new
 // session. A session cannot have two names.
-func (t *Tree) Link(ctx context.Context, f *File, d *Directory, name string, c Caller) error {
+func (t *Tree) Link(ctx context.Context, f *File, d *Directory, name string, c basis.Caller) error {
 	if p, err := t.path(d, name); err == nil {
 		if session, ok := SessionOf(p); ok {
 			return t.linkSession(ctx, f, d, name, session, c)
@@ -264,7 +268,7 @@ func (t *Tree) Link(ctx context.Context, f *File, d *Directory, name string, c C
 	})
 }
 
-func (t *Tree) linkSession(ctx context.Context, f *File, d *Directory, name, session string, c Caller) error {
+func (t *Tree) linkSession(ctx context.Context, f *File, d *Directory, name, session string, c basis.Caller) error {
 	if t.Saver == nil {
 		return syscall.EROFS
 	}

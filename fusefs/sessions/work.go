@@ -63,7 +63,7 @@ func (t *Tree) work(s *sessionState) {
 				st.schedule(s)
 			case len(s.queue) > 0:
 				q = s.queue[0]
-				q.started, base = true, q.version.base()
+				q.started, base = true, q.version.Base()
 			default:
 				g = s.removal
 			}

@@ -1,4 +1,6 @@
-package sessions
+// Package content holds the bytes of an open file: in memory, or in an unlinked file if they are
+// many and no journal has to store them.
+package content
 
 import (
 	"fmt"
@@ -9,46 +11,47 @@ import (
 
 const (
 	maxMemory   = 1 << 20 // bytes of a scratch file in memory; a larger one is an unlinked file
-	maxDocument = 1 << 30 // bytes of a session's document
+	MaxDocument = 1 << 30 // bytes of a session's document
 )
 
-// A content is the bytes of a file: in memory, or for a large scratch file in an unlinked
+// A Content is the bytes of a file: in memory, or for a large scratch file in an unlinked
 // file. The zero value is empty.
-type content struct {
+type Content struct {
 	mem    []byte
 	shared bool // others use mem: copy it before a write
 	file   *os.File
-	size   int64
+	Size   int64 // in bytes; only methods change it
 }
 
-// contentOf returns a content with the given bytes, which must not change.
-func contentOf(b []byte) *content {
-	return &content{mem: b[:len(b):len(b)], shared: true, size: int64(len(b))}
+// Of returns a content with the given bytes, which must not change.
+func Of(b []byte) *Content {
+	return &Content{mem: b[:len(b):len(b)], shared: true, Size: int64(len(b))}
 }
 
-// bytes returns all bytes. The caller must not change them.
-func (c *content) bytes() ([]byte, error) {
+// Bytes returns all bytes. The caller must not change them.
+func (c *Content) Bytes() ([]byte, error) {
 	if c.file == nil {
 		c.shared = true
-		return c.mem[:c.size:c.size], nil
+		return c.mem[:c.Size:c.Size], nil
 	}
-	if c.size > maxDocument {
+	if c.Size > MaxDocument {
 		return nil, syscall.EFBIG
 	}
-	b := make([]byte, c.size)
+	b := make([]byte, c.Size)
 	if _, err := c.file.ReadAt(b, 0); err != nil && err != io.EOF {
 		return nil, fmt.Errorf("reading a scratch file: %w", err)
 	}
 	return b, nil
 }
 
-func (c *content) readAt(p []byte, off int64) (int, error) {
-	if off >= c.size {
+// ReadAt reads like pread(2): fewer bytes than requested mean the end.
+func (c *Content) ReadAt(p []byte, off int64) (int, error) {
+	if off >= c.Size {
 		return 0, nil
 	}
-	p = p[:min(int64(len(p)), c.size-off)]
+	p = p[:min(int64(len(p)), c.Size-off)]
 	if c.file == nil {
-		return copy(p, c.mem[off:c.size]), nil
+		return copy(p, c.mem[off:c.Size]), nil
 	}
 	n, err := c.file.ReadAt(p, off)
 	if err == io.EOF {
@@ -57,11 +60,11 @@ func (c *content) readAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
-// writeAt writes all of p. If inMemory is set, the content stays in memory whatever its
+// WriteAt writes all of p. If inMemory is set, the content stays in memory whatever its
 // size; otherwise a large one moves to a file in dir.
-func (c *content) writeAt(p []byte, off int64, inMemory bool, dir string) error {
-	if end := off + int64(len(p)); end > c.size {
-		if err := c.truncate(end, inMemory, dir); err != nil {
+func (c *Content) WriteAt(p []byte, off int64, inMemory bool, dir string) error {
+	if end := off + int64(len(p)); end > c.Size {
+		if err := c.Truncate(end, inMemory, dir); err != nil {
 			return err
 		}
 	}
@@ -74,8 +77,8 @@ func (c *content) writeAt(p []byte, off int64, inMemory bool, dir string) error 
 	return nil
 }
 
-// truncate changes the size. Added bytes are zero.
-func (c *content) truncate(size int64, inMemory bool, dir string) error {
+// Truncate changes the size. Added bytes are zero.
+func (c *Content) Truncate(size int64, inMemory bool, dir string) error {
 	if c.file == nil && size > maxMemory && !inMemory {
 		if err := c.spill(dir); err != nil {
 			return err
@@ -85,31 +88,31 @@ func (c *content) truncate(size int64, inMemory bool, dir string) error {
 		if err := c.file.Truncate(size); err != nil {
 			return err
 		}
-		c.size = size
+		c.Size = size
 		return nil
 	}
 	switch {
-	case size <= c.size:
+	case size <= c.Size:
 		if c.shared {
 			c.mem = c.mem[:size:size]
 		} else {
-			clear(c.mem[size:c.size])
+			clear(c.mem[size:c.Size])
 			c.mem = c.mem[:size]
 		}
 	case !c.shared && size <= int64(cap(c.mem)):
 		c.mem = c.mem[:size]
 	default:
 		grown := make([]byte, size, size+min(size/4, 16<<20))
-		copy(grown, c.mem[:c.size])
+		copy(grown, c.mem[:c.Size])
 		c.mem, c.shared = grown, false
 	}
-	c.size = size
+	c.Size = size
 	return nil
 }
 
-// zero overwrites a range within the size with zeros.
-func (c *content) zero(off, length int64) error {
-	end := min(off+length, c.size)
+// Zero overwrites a range within the size with zeros.
+func (c *Content) Zero(off, length int64) error {
+	end := min(off+length, c.Size)
 	if off >= end {
 		return nil
 	}
@@ -127,20 +130,20 @@ func (c *content) zero(off, length int64) error {
 	return nil
 }
 
-func (c *content) own() {
+func (c *Content) own() {
 	if c.shared {
-		c.mem, c.shared = append([]byte(nil), c.mem[:c.size]...), false
+		c.mem, c.shared = append([]byte(nil), c.mem[:c.Size]...), false
 	}
 }
 
 // spill moves the bytes to an unlinked file.
-func (c *content) spill(dir string) error {
+func (c *Content) spill(dir string) error {
 	f, err := os.CreateTemp(dir, "domarkx-scratch-")
 	if err != nil {
 		return err
 	}
 	if err = os.Remove(f.Name()); err == nil {
-		_, err = f.WriteAt(c.mem[:c.size], 0)
+		_, err = f.WriteAt(c.mem[:c.Size], 0)
 	}
 	if err != nil {
 		f.Close()
@@ -150,10 +153,10 @@ func (c *content) spill(dir string) error {
 	return nil
 }
 
-// close releases the memory or the file.
-func (c *content) close() {
+// Close releases the memory or the file.
+func (c *Content) Close() {
 	if c.file != nil {
 		c.file.Close()
 	}
-	*c = content{}
+	*c = Content{}
 }
