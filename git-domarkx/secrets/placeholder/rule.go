@@ -25,11 +25,11 @@ func (t *Table) RuleOf(content []byte) (rule string) {
 	if secrets.IsText(content) {
 		return ""
 	}
-	return t.RuleOfFile(content)
+	return t.ruleOfFile(content)
 }
 
-// RuleOfFile returns the rule that finds a secret in a file, or "" if there is none.
-func (t *Table) RuleOfFile(content []byte) string {
+// ruleOfFile returns the rule that finds a secret in a file, or "" if there is none.
+func (t *Table) ruleOfFile(content []byte) string {
 	for _, f := range t.scan.File("", content) {
 		if t.allow == nil || !t.allow(f.Fingerprint) {
 			return f.Rule

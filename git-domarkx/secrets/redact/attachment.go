@@ -92,11 +92,7 @@ func (w *rewriter) attachment(ctx context.Context, a domarkx.Attachment, data []
 		if w.drop[a.SHA256] {
 			return w.storeAttachment(ctx, a.SHA256, []byte(dropped))
 		}
-		rule := w.table.RuleOfFile(data)
-		if rule == "" && secrets.IsContainer(data) {
-			rule = w.table.RuleOf(data)
-		}
-		if rule != "" {
+		if rule := w.ruleOf(a.Blob, data); rule != "" {
 			w.stuck = append(w.stuck, Stuck{Where: "attachment " + a.SHA256, Drop: a.SHA256, Rule: rule})
 		}
 		return a, nil
