@@ -88,6 +88,8 @@ type Result struct {
 	Ignored  int     // number of conversations that were left out because of Request.Ignore
 	Kept     []Kept
 	Attached []AttachedFile // files that were attached to sessions
+
+	at map[string]int // indexes in Sessions, by name
 }
 
 // Import imports each document as a new session, or, if it was imported before, as the next snapshot of its session. It
@@ -200,7 +202,7 @@ func (r *Result) renamed(from string, now domarkx.Info) {
 	if i := slices.IndexFunc(r.Sessions, func(s engine.SaveResult) bool { return s.Name == from }); i >= 0 {
 		saved = r.Sessions[i]
 		saved.Name, saved.Changed = now.Name, true
-		r.Sessions = slices.Delete(r.Sessions, i, i+1)
+		r.Sessions, r.at = slices.Delete(r.Sessions, i, i+1), nil // the indexes behind it change
 	}
 	for i := range r.Attached {
 		if r.Attached[i].Session == from {
@@ -212,8 +214,15 @@ func (r *Result) renamed(from string, now domarkx.Info) {
 
 // add adds the result for a document. If several documents belong to one session, the result of the last one counts.
 func (r *Result) add(saved engine.SaveResult) {
-	i := slices.IndexFunc(r.Sessions, func(s engine.SaveResult) bool { return s.Name == saved.Name })
-	if i < 0 {
+	if r.at == nil || len(r.at) != len(r.Sessions) {
+		r.at = make(map[string]int, len(r.Sessions))
+		for i, s := range r.Sessions {
+			r.at[s.Name] = i
+		}
+	}
+	i, there := r.at[saved.Name]
+	if !there {
+		r.at[saved.Name] = len(r.Sessions)
 		r.Sessions = append(r.Sessions, saved)
 		return
 	}
