@@ -87,7 +87,7 @@ func (m *SessionManager) Save(ctx context.Context, r SaveRequest) (SaveResult, e
 // that began before a redaction has to continue from the result. Otherwise it would bring the old
 // history back. within reports whether commit a is b or an ancestor of b.
 func (m *SessionManager) InPlaceOf(ctx context.Context, commit, tip string, within func(ctx context.Context, a, b string) (bool, error)) (string, error) {
-	if commit == "" || commit == tip || !m.store.HasReplacements() {
+	if commit == "" || commit == tip {
 		return commit, nil
 	}
 	replaced, err := m.store.Replacements()

@@ -294,7 +294,7 @@ func (c *packCopier) shorter(e entry, raw []byte) ([]byte, *delta.Base) {
 	if e.kind != byte(Blob) || !delta.IsBase(e.size) || c.compared+e.size > maxCompared {
 		return raw, nil
 	}
-	if int64(len(raw)) > e.size*9/10 { // chunks of a binary, of which many in vain would end the search
+	if int64(len(raw)) > e.size*9/10 { // such as chunks of a binary: too many failures would end the search
 		return raw, nil
 	}
 	content, err := decompress(e.packed, e.size)

@@ -402,15 +402,9 @@ func (b *openWorkspace) storeVersion(ctx context.Context, tx *transaction.Tx, c 
 	if err != nil && !errors.Is(err, domarkx.ErrNotFound) {
 		return domarkx.Version{}, err
 	}
-	tip := b.tip.ID
-	if tip != newest.ID { // a redaction or an expiry may have replaced it since
-		replaced, err := b.m.store.Replacements()
-		if err != nil {
-			return domarkx.Version{}, err
-		}
-		for replaced[tip] != "" {
-			tip = replaced[tip]
-		}
+	tip, err := b.m.sessions.InPlaceOf(ctx, b.tip.ID, newest.ID, tx.IsEarlier) // it may have been replaced since
+	if err != nil {
+		return domarkx.Version{}, err
 	}
 	for _, parent := range []string{newest.ID, tip} {
 		if parent != "" && !slices.Contains(c.Parents, parent) {
