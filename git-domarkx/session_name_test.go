@@ -47,8 +47,6 @@ func TestPartsOfNames(t *testing.T) {
 				args = append(args, "key=value")
 			default:
 				args = append(args, ".")
-			case strings.Contains(v.Name, "="):
-				args = append(args, "key=value")
 			}
 		}
 		for at := range args {

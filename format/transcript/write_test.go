@@ -107,10 +107,11 @@ func TestWriterIDs(t *testing.T) {
 	id := func(session, first string) string {
 		return write(t, domarkx.NewHeader(), format.Target{Session: session}, message(domarkx.User, "", textBlock(first)), message(domarkx.Assistant, "", textBlock("A"))).session.ID
 	}
-	if id("a", "x") != id("a", "x") {
-		t.Error("one session gets two ids")
+	first := id("a", "x")
+	if again := id("a", "x"); again != first {
+		t.Errorf("one session gets two ids: %s and %s", first, again)
 	}
-	if id("a", "x") == id("b", "x") || id("a", "x") == id("a", "y") {
+	if first == id("b", "x") || first == id("a", "y") {
 		t.Error("two sessions get one id")
 	}
 	stored := message(domarkx.User, "", textBlock("x"))

@@ -110,7 +110,8 @@ func (w *packWriter) add(o object) error {
 		kind, size, most = &w.trees, treesSize, treesSize
 	}
 	if *kind == nil {
-		*kind = &group{raw: rawSpace.Get().([]byte), objects: make([]groupObject, 0, 64), done: make(chan struct{})}
+		*kind = groups.Get().(*group)
+		(*kind).done = make(chan struct{})
 	}
 	g := *kind
 	packed := groupObject{id: o.id, t: o.t}
@@ -157,18 +158,24 @@ func (w *packWriter) error() error {
 	return w.err
 }
 
-// rawSpace contains memory of groups for reuse by others. To copy contents into it is faster than to use new memory,
-// which the kernel has to clear.
-var rawSpace = sync.Pool{New: func() any { return make([]byte, 0, groupSize+groupSize/4) }}
+// groups contains written groups for reuse by others. To copy contents into their memory is faster than to use new
+// memory, which the kernel has to clear.
+var groups = sync.Pool{New: func() any { return &group{objects: make([]groupObject, 0, 64)} }}
 
-// packedSpace contains memory for compressed groups, for reuse.
-var packedSpace = sync.Pool{New: func() any { return make([]byte, 0, groupSize/2) }}
+// reuse offers the memory of a written group, but not the large buffers of a large object.
+func (g *group) reuse() {
+	if max(cap(g.raw), cap(g.packed)) > 4*groupSize {
+		return
+	}
+	clear(g.objects) // they hold the bases of deltas
+	g.raw, g.packed, g.objects = g.raw[:0], g.packed[:0], g.objects[:0]
+	groups.Put(g)
+}
 
 // compress compresses groups from the channel until it is closed.
 func compress(work <-chan *group) {
 	for g := range work {
 		raw := g.raw
-		g.packed = packedSpace.Get().([]byte)
 		for i := range g.objects {
 			o := &g.objects[i]
 			if o.isDense() {
@@ -179,10 +186,6 @@ func compress(work <-chan *group) {
 			raw = raw[o.size:]
 			o.end = len(g.packed)
 		}
-		if cap(g.raw) <= 4*groupSize { // the large buffer of a large object is not reused
-			rawSpace.Put(g.raw[:0])
-		}
-		g.raw = nil
 		close(g.done)
 	}
 }
@@ -242,10 +245,6 @@ func (w *packWriter) write() {
 			w.index = append(w.index, packidx.Entry{ID: o.id, CRC: crc32.ChecksumIEEE(out[entry:]), Offset: uint64(here)})
 			start = o.end
 		}
-		if cap(g.packed) <= 4*groupSize {
-			packedSpace.Put(g.packed[:0])
-		}
-		g.packed = nil
 		at += int64(len(out))
 		if _, err = w.pack.f.Write(out); err == nil {
 			for _, o := range g.objects {
@@ -254,6 +253,7 @@ func (w *packWriter) write() {
 				}
 			}
 		}
+		g.reuse()
 	}
 	if err != nil {
 		w.fail(writeError("write pack", err))

@@ -9,10 +9,10 @@ import (
 	"syscall"
 )
 
-const (
-	maxMemory   = 1 << 20 // bytes of a scratch file in memory; a larger one is an unlinked file
-	MaxDocument = 1 << 30 // bytes of a session's document
-)
+const maxMemory = 1 << 20 // bytes of a scratch file in memory; a larger one is an unlinked file
+
+// MaxDocument is the largest size of a session's document in bytes.
+const MaxDocument = 1 << 30
 
 // A Content is the bytes of a file: in memory, or for a large scratch file in an unlinked
 // file. The zero value is empty.

@@ -242,11 +242,19 @@ func TestDerivedIDs(t *testing.T) {
 		state, _ := apply(t, e)
 		return fmt.Sprint(state.Thread.Live[0].ID, state.Thread.Live[1].ID)
 	}
-	if made(true, "") != made(true, "") || made(true, "o") != made(true, "o") {
-		t.Error("an import has other messages the second time")
-	}
-	if made(false, "") == made(false, "") || made(true, "o") == made(true, "p") || made(true, "o") == made(true, "") {
-		t.Error("two documents have the same messages")
+	plain, named, underived := made(true, ""), made(true, "o"), made(false, "")
+	for _, test := range []struct {
+		derived bool
+		origin  string
+		want    string
+		same    bool
+	}{
+		{true, "", plain, true}, {true, "o", named, true},
+		{true, "p", named, false}, {true, "o", plain, false}, {false, "", underived, false},
+	} {
+		if same := made(test.derived, test.origin) == test.want; same != test.same {
+			t.Errorf("derived %t, origin %q: same messages %t, want %t", test.derived, test.origin, same, test.same)
+		}
 	}
 }
 

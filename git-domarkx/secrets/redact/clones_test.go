@@ -88,20 +88,6 @@ func (p peer) worked(results []transfer.Result, err error) {
 	}
 }
 
-// refuses checks that a pull of the session fails with ErrNotSame, and that it changes nothing.
-func (p peer) refuses(what string) {
-	p.T.Helper()
-	before, trash := p.Tip("s").ID, p.refs("refs/domarkx-trash")
-	results, err := p.transfers.Pull(p.T.Context(), transfer.PullRequest{Remote: "origin"}, nil)
-	refused := errors.Is(err, transfer.ErrNotSame)
-	for _, r := range results {
-		refused = refused || r.Failed && strings.Contains(r.Status, transfer.ErrNotSame.Error())
-	}
-	if !refused || p.Tip("s").ID != before || p.refs("refs/domarkx-trash") != trash {
-		p.T.Errorf("%s: not refused: %+v, %v", what, results, err)
-	}
-}
-
 func (p peer) refs(prefix string) string { return git(p.T, p.Dir, "for-each-ref", prefix) }
 
 // without checks that no ref but those of the trash leads to a secret, and no reflog.
