@@ -2,7 +2,6 @@ package transcript
 
 import (
 	"fmt"
-	"hash/fnv"
 	"hash/maphash"
 	"math"
 	"strings"
@@ -14,64 +13,18 @@ import (
 	"github.com/domarkx/domarkx/format/syntax"
 )
 
-// A ref is a record that is part of a message.
-type ref struct {
-	jsonlines.Place
-	next int32 // index of the next record of the message; -1 for none
-}
-
-// A said is a message in the index. It stores nothing that can be read from the records again,
-// because a file can be far larger than memory.
-type said struct {
-	head, tail int32 // its first and last ref
-	above      int32 // the message before it; -1 for none
-	context    int32 // index in index.contexts
-	role       Kind  // Prompt or Answer
-	queued     bool  // see Note.Queued
-	dead       bool  // ignored
-	seen       bool  // in at least one conversation
-	shared     bool  // in several conversations
-}
-
-// An end is the end of an abandoned branch: its last message, and the ID of its last record, "" if
-// unknown. groups are those of a conversation that other messages replaced. Programs also do that
-// to write the same messages again; then no branch was abandoned.
-type end struct {
-	message int32
-	id      string
-	groups  map[uint64]int32
-}
-
 // An index holds the messages of a transcript.
 type index struct {
 	*jsonlines.Reader
-	path     string
-	agent    *Agent
-	one      bool // the file is one object
-	session  Session
-	refs     []ref
-	messages []said
-	last     int32 // the message that the conversation ends with; -1 for none
-	answer   int32 // the message to which answers without a Group are added; -1 for none
-	about    int32 // the message to which records of kind About are added; -1 for none
-	ends     []end
-	leaf     string // ID of the last record that has one
-	contexts []string
-
-	seed   maphash.Seed
-	groups map[uint64]int32           // the message of each group
-	calls  map[uint64]int32           // the message of each call without a result
-	once   map[uint64]bool            // digests of records with Once
-	after  map[uint64]int32           // the last prompt with each Note.After
-	behind map[uint64]int32           // the last message of the conversation at each record, by the record's ID
-	queued map[string]int32           // queued prompts by their text
-	ahead  map[uint64]jsonlines.Place // the last record of kind About of each group without a message
-
-	before     *state          // of the file before it grew; nil for a whole file
-	again      bool            // additions change earlier messages: the whole file must be read again
-	closed     bool            // an answer without a group is no longer added to a message from before
-	keys       []byte          // see state.Keys
-	unanswered map[string]bool // ids of calls without a result
+	path    string
+	agent   *Agent
+	one     bool // the file is one object
+	session Session
+	answer  int32 // the message to which answers without a Group are added; -1 for none
+	about   int32 // the message to which records of kind About are added; -1 for none
+	tree
+	named
+	growth
 
 	subs    []*index        // those of the sub-agents whose records are in this file, in the order of their beginnings
 	tooMany bool            // there are more
@@ -79,8 +32,8 @@ type index struct {
 }
 
 func newIndex(a *Agent, f format.File) *index {
-	return &index{Reader: jsonlines.NewReader(f, a.Skips), path: f.Path, agent: a, last: -1, answer: -1, about: -1, seed: maphash.MakeSeed(), contexts: []string{""},
-		groups: map[uint64]int32{}, calls: map[uint64]int32{}, once: map[uint64]bool{}, after: map[uint64]int32{}, behind: map[uint64]int32{}, queued: map[string]int32{}, ahead: map[uint64]jsonlines.Place{}, unanswered: map[string]bool{}}
+	return &index{Reader: jsonlines.NewReader(f, a.Skips), path: f.Path, agent: a, answer: -1, about: -1,
+		tree: tree{last: -1, contexts: []string{""}}, named: newNamed(), growth: growth{unanswered: map[string]bool{}}}
 }
 
 func (x *index) read() error {
@@ -355,18 +308,6 @@ func (x *index) inner(items []jsonvalue.Value, raw []byte, at jsonlines.Place, s
 	return nil
 }
 
-// keepReplaced goes back to the conversation that was replaced last, if nothing is said in its place yet:
-// its program is about to write it again. It reports whether it did that.
-func (x *index) keepReplaced() bool {
-	if x.last >= 0 {
-		return false
-	}
-	for i := len(x.ends) - 1; x.last < 0 && i >= 0 && x.ends[i].groups != nil; i-- {
-		x.last = x.ends[i].message
-	}
-	return x.last >= 0
-}
-
 // called records the calls that a message makes.
 func (x *index) called(k int32, ids []string) {
 	for _, id := range ids {
@@ -388,15 +329,6 @@ func (x *index) begin(n Note, role Kind, at jsonlines.Place) int32 {
 	x.messages = append(x.messages, said{head: r, tail: r, above: x.last, context: int32(len(x.contexts)) - 1, role: role})
 	x.last = int32(len(x.messages)) - 1
 	return x.last
-}
-
-// join adds a record to a message.
-func (x *index) join(k int32, at jsonlines.Place) {
-	if m := &x.messages[k]; x.refs[m.tail].Place != at {
-		x.refs = append(x.refs, ref{at, -1})
-		x.refs[m.tail].next = int32(len(x.refs)) - 1
-		m.tail = x.refs[m.tail].next
-	}
 }
 
 // back removes messages from the end of the conversation. They become a branch.
@@ -426,39 +358,10 @@ func (x *index) back(n Note) {
 // close ends the message to which answers without a Group are added.
 func (x *index) close() { x.answer, x.closed = -1, true }
 
-// onPath reports whether a message is in the current conversation.
-func (x *index) onPath(k int32) bool {
-	for i := x.last; i >= k; i = x.messages[i].above {
-		if i == k {
-			return true
-		}
-	}
-	return false
-}
-
 // short returns the beginning of a prompt, at most maxPrompt bytes.
 func (x *index) short(text string) string {
 	if len(text) > maxPrompt {
 		text = strings.ToValidUTF8(text[:maxPrompt], "")
 	}
 	return strings.Clone(text)
-}
-
-// keySize is the number of bytes of a key in [state.Keys]. It is a multiple of three, so that each
-// key has its own characters in Base64.
-const keySize = 3
-
-// keyOf returns a short digest of a name. It is the same in all processes.
-func keyOf(kind, name string) []byte {
-	h := fnv.New64a()
-	h.Write([]byte(kind + "\x00" + name))
-	return h.Sum(nil)[:keySize]
-}
-
-// note records that a name occurred, for additions to the file.
-func (x *index) note(kind, name string) { x.keys = append(x.keys, keyOf(kind, name)...) }
-
-// known reports whether a name may have occurred before the file grew.
-func (x *index) known(kind, name string) bool {
-	return x.before != nil && hasKey(x.before.Keys, kind, name)
 }

@@ -99,7 +99,7 @@ func (a *Agent) open(f format.File) iter.Seq2[format.Stream, error] {
 
 // forget frees a third of the memory, which only read needs.
 func (x *index) forget() {
-	x.groups, x.calls, x.once, x.after, x.behind, x.ahead, x.seen = nil, nil, nil, nil, nil, nil, nil
+	x.named, x.seen = named{}, nil
 }
 
 // branches yields the abandoned branches of a conversation with this suffix, and reports whether to go on.
@@ -237,17 +237,6 @@ func (s state) encode() string {
 		return ""
 	}
 	return string(data)
-}
-
-// hasKey reports whether keys has the key of a name.
-func hasKey(keys []byte, kind, name string) bool {
-	key := keyOf(kind, name)
-	for k := range slices.Chunk(keys, keySize) {
-		if bytes.Equal(k, key) {
-			return true
-		}
-	}
-	return false
 }
 
 // grow reads the additions to a transcript, and reports whether they consist only of new messages.

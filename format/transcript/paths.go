@@ -1,19 +1,5 @@
 package transcript
 
-import "slices"
-
-// way returns the messages from the first one to a given one.
-func (x *index) way(end int32) []int32 {
-	var path []int32
-	for k := end; k >= 0; k = x.messages[k].above {
-		if !x.messages[k].dead {
-			path = append(path, k)
-		}
-	}
-	slices.Reverse(path)
-	return path
-}
-
 // forkBudget is how many messages all branches may have together, which bounds the cost of hostile
 // transcripts. maxForks is the maximum number of branches that become sessions.
 const (
@@ -53,13 +39,6 @@ func (x *index) paths() (main []int32, forks []end) {
 		x.Report(0, "has more branches than become sessions; they are kept in the original")
 	}
 	return main, forks
-}
-
-func (x *index) mark(path []int32) {
-	for _, k := range path {
-		m := &x.messages[k]
-		m.seen, m.shared = true, m.seen
-	}
 }
 
 // isBack reports whether the messages of all groups are there again.
