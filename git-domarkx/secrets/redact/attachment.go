@@ -11,6 +11,12 @@ import (
 	"github.com/domarkx/domarkx/gitstore/codec"
 )
 
+// attachmentForms are the redacted attachments.
+type attachmentForms struct {
+	digests  map[string]domarkx.Attachment // by the digest of the former content
+	attached map[string]attached           // by the former directory
+}
+
 // attached holds the redacted attachments of a directory.
 type attached struct {
 	all     []domarkx.Attachment

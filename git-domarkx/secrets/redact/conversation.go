@@ -12,6 +12,28 @@ import (
 // Snapshots share directories of messages, headers and attachments. Each is redacted once, so that
 // the cost of a snapshot depends only on its new parts.
 
+// conversationForms are the redacted messages, headers and included files.
+type conversationForms struct {
+	pieces   map[string]*written // message by its blobs; nil if it has no secrets
+	leaves   snapshot.Rewritings
+	spans    map[string]string // identifier of a piece that contains others → that of the redacted piece
+	tops     map[headerKey]domarkx.HeaderEntry
+	previews map[string]string // blob of the first message → preview
+	trees    map[string]string // tree of included files → redacted tree
+	included map[string]string // identifier of included files → that of the redacted ones
+}
+
+func newConversationForms() conversationForms {
+	return conversationForms{pieces: map[string]*written{}, leaves: snapshot.Rewritings{}, spans: map[string]string{}, tops: map[headerKey]domarkx.HeaderEntry{},
+		previews: map[string]string{}, trees: map[string]string{}, included: map[string]string{}}
+}
+
+// A headerKey identifies the content of a header.
+type headerKey struct {
+	json, source, includes string
+	layout                 domarkx.Layout
+}
+
 // leafEdit returns a function that redacts the messages of a leaf. includes is the tree of the
 // files that the document includes.
 func (w *rewriter) leafEdit(ctx context.Context, includes string) snapshot.LeafEdit {
@@ -69,12 +91,6 @@ func usesIncludes(l domarkx.Layout) bool { return l.Span > 0 || l.Within > 0 || 
 func sameShape(a, b domarkx.Layout) bool {
 	a.Digest, a.Size = b.Digest, b.Size
 	return a == b
-}
-
-// A headerKey identifies the content of a header.
-type headerKey struct {
-	json, source, includes string
-	layout                 domarkx.Layout
 }
 
 // headers returns the redacted headers of a snapshot. They still refer to the original documents of

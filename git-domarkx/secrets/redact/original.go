@@ -44,6 +44,14 @@ type source struct {
 	changed bool
 }
 
+// originalForms are the redacted original documents.
+type originalForms struct {
+	origins map[string]string  // tree → redacted tree with the snapshot that it belongs to
+	sources map[string]source  // tree → its redacted form
+	last    *original.Document // the one that was redacted last
+	grower  *original.Grower
+}
+
 // redactOriginals redacts the original documents of headers, and reports whether any of them
 // contains a secret.
 func (w *rewriter) redactOriginals(ctx context.Context, headers []domarkx.HeaderEntry) (changed bool, err error) {

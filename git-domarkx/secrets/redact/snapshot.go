@@ -11,50 +11,33 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 	"github.com/domarkx/domarkx/git-domarkx/secrets/placeholder"
 	"github.com/domarkx/domarkx/gitstore"
-	"github.com/domarkx/domarkx/gitstore/original"
 	"github.com/domarkx/domarkx/gitstore/snapshot"
 	"github.com/domarkx/domarkx/plugins"
 )
 
 // A rewriter creates the redacted commits of a history. It must be used within one update, and for
-// parents before their children.
+// parents before their children. Of each kind of content it knows the redacted forms so far.
 type rewriter struct {
-	tx    *gitstore.Tx
-	table *placeholder.Table
-	drop  map[string]bool // resources and attachments to drop
-	types *plugins.WorkspaceManager
+	tx     *gitstore.Tx
+	table  *placeholder.Table
+	drop   map[string]bool // resources and attachments to drop
+	types  *plugins.WorkspaceManager
+	joined *reconciler                // nil if there is only one side
+	stubs  map[string]*domarkx.Expiry // key of a version that has no files in the new history → why
 
-	done     map[string]string   // commit → redacted form
-	pieces   map[string]*written // message by its blobs; nil if it has no secrets
-	trees    map[string]string   // tree of included files → redacted tree
-	included map[string]string   // identifier of included files → that of the redacted ones
-	origins  map[string]string   // tree of an original document → redacted tree with the snapshot that it belongs to
-	sources  map[string]source   // tree of an original document → its redacted form
-	last     *original.Document  // the original document that was redacted last
-	grower   *original.Grower
-	digests  map[string]domarkx.Attachment
-	attached map[string]attached // directory of attachments → redacted attachments
-	leaves   snapshot.Rewritings
-	spans    map[string]string // identifier of a piece that contains others → that of the redacted piece
-	tops     map[headerKey]domarkx.HeaderEntry
-	previews map[string]string    // blob of the first message → preview
-	joined   *reconciler          // nil if there is only one side
-	files    map[[2]string]string // id and version of a resource → redacted version
-
-	directories map[string]string // directory of a version → redacted directory
-	names       map[string]bool   // directories whose names were searched
-	clean       map[string]string // resource → its last version without secrets
-	rules       map[string]string // file that cannot be edited → rule that found a secret in it, or ""
-	stuck       []Stuck
-
-	stubs map[string]*domarkx.Expiry // key of a version that has no files in the new history → why
+	done  map[string]string // commit → redacted form
+	stuck []Stuck
+	rules map[string]string // file that cannot be edited → rule that found a secret in it, or ""
+	conversationForms
+	originalForms
+	attachmentForms
+	versionForms
 }
 
 func newRewriter(tx *gitstore.Tx, t *placeholder.Table, drop []string, types *plugins.WorkspaceManager) *rewriter {
-	w := &rewriter{tx: tx, table: t, types: types, drop: map[string]bool{}, done: map[string]string{}, pieces: map[string]*written{}, trees: map[string]string{},
-		included: map[string]string{}, origins: map[string]string{}, sources: map[string]source{}, digests: map[string]domarkx.Attachment{}, files: map[[2]string]string{}, directories: map[string]string{},
-		attached: map[string]attached{}, leaves: snapshot.Rewritings{}, spans: map[string]string{}, tops: map[headerKey]domarkx.HeaderEntry{}, previews: map[string]string{},
-		names: map[string]bool{}, rules: map[string]string{}, clean: map[string]string{}}
+	w := &rewriter{tx: tx, table: t, types: types, drop: map[string]bool{}, done: map[string]string{}, rules: map[string]string{},
+		conversationForms: newConversationForms(), originalForms: originalForms{origins: map[string]string{}, sources: map[string]source{}},
+		attachmentForms: attachmentForms{digests: map[string]domarkx.Attachment{}, attached: map[string]attached{}}, versionForms: newVersionForms()}
 	for _, name := range drop {
 		w.drop[name] = true
 	}

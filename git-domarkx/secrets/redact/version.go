@@ -35,6 +35,18 @@ func (c *collector) noteVersion(ctx context.Context, tx *gitstore.Tx, v domarkx.
 	return nil
 }
 
+// versionForms are the redacted versions of resources.
+type versionForms struct {
+	files       map[[2]string]string // id and version of a resource → redacted version
+	directories map[string]string    // directory of a version → redacted directory
+	names       map[string]bool      // directories whose names were searched
+	clean       map[string]string    // resource → its last version without secrets
+}
+
+func newVersionForms() versionForms {
+	return versionForms{files: map[[2]string]string{}, directories: map[string]string{}, names: map[string]bool{}, clean: map[string]string{}}
+}
+
 // version stores the redacted form of a workspace version, or its stub if it expired. Its parents must be done.
 func (w *rewriter) version(ctx context.Context, head snapshot.CommitHead, v domarkx.Version) error {
 	parents, changed := w.parents(head.Parents)
