@@ -145,8 +145,8 @@ func (st *state) attachedFile(p string, a attached) *File {
 	h := fnv.New64a()
 	h.Write([]byte(a.file.SHA256))
 	at := time.Unix(a.session.Date, 0)
-	f := &File{path: p, kept: &a, links: 1, size: a.file.Size, mode: 0o644, uid: st.uid, gid: st.gid, ino: st.number(p), gen: h.Sum64() | 1<<63,
-		accessed: at, modified: at, changed: at}
+	f := &File{path: p, kept: &a, links: 1, attributes: st.attributes(p, 0o644, at), storage: storage{size: a.file.Size}}
+	f.gen = h.Sum64() | 1<<63
 	if st.readOnly {
 		f.mode = 0o444
 	}

@@ -11,9 +11,9 @@ import (
 // A File is a file or symbolic link below the directory of sessions. Its fields
 // are read and changed in steps; [Tree.Attr] returns them.
 type File struct {
-	ino, gen uint64
-	target   string // of a symbolic link
-	link     bool
+	attributes
+	target string // of a symbolic link
+	link   bool
 
 	name      string    // the session; "" for scratch and unlinked files
 	path      string    // of an attached file that it shows
@@ -24,7 +24,11 @@ type File struct {
 	opens     int       // handles
 	write     int       // handles for writing
 
-	// The content is data if that is not nil, else the snapshot id of size bytes.
+	storage
+}
+
+// A storage holds the content of a file: data if that is not nil, else the snapshot id of size bytes.
+type storage struct {
 	data    *content.Content
 	id      string // snapshot with the content, or ""
 	size    int64
@@ -32,25 +36,23 @@ type File struct {
 	version *basis.Version // of the content
 	dirty   bool           // the content has unacknowledged changes
 	failed  bool           // storing it failed when it was closed
+}
 
-	mode     uint32 // permission bits
-	uid, gid uint32
-	accessed time.Time
-	modified time.Time
-	changed  time.Time
+// attributes are what stat(2) returns of files and directories alike. Directories have no use for the times but one.
+type attributes struct {
+	ino, gen                    uint64
+	mode                        uint32 // permission bits
+	uid, gid                    uint32
+	accessed, modified, changed time.Time
 }
 
 // A Directory is a directory below the directory of sessions.
 type Directory struct {
-	ino, gen uint64
-	path     string // "" for the root
-	made     bool   // exists even if empty
-	removed  bool   // was removed
-	witness  string // the session in it that was found last
-
-	mode     uint32
-	uid, gid uint32
-	modified time.Time
+	attributes
+	path    string // "" for the root
+	made    bool   // exists even if empty
+	removed bool   // was removed
+	witness string // the session in it that was found last
 }
 
 // Attr holds the attributes that stat(2) returns.

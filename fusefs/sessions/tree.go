@@ -39,12 +39,7 @@ type Tree struct {
 // it asks the store and the journal. A part of a step is a method of state, or of what is
 // in it: it has nothing there to wait for, and cannot let other steps in.
 type state struct {
-	readOnly bool
-	attaches bool // images
-	uid, gid uint32
-	timing   Timing
-	after    func(time.Duration, func(*Tree)) *time.Timer // starts work later, outside of all steps
-
+	settings
 	epoch       uint64                   // incremented when a name shows another file
 	sessions    map[string]*sessionState // that were used, by name
 	files       map[string]*File         // files outside sessions, by path
@@ -54,6 +49,15 @@ type state struct {
 	seen        basis.Reads
 	closed      bool // no more work may start
 	attachTimer *time.Timer
+}
+
+// settings do not change while a tree is in use.
+type settings struct {
+	readOnly bool
+	attaches bool // images
+	uid, gid uint32
+	timing   Timing
+	after    func(time.Duration, func(*Tree)) *time.Timer // starts work later, outside of all steps
 }
 
 // A sessionState is what the tree knows of a session beyond the store.
@@ -93,7 +97,7 @@ func New(c Config) *Tree {
 	t := &Tree{Config: c}
 	t.ctx, t.cancel = context.WithCancel(context.Background())
 	t.state = monitor.New(state{
-		readOnly: c.Saver == nil, attaches: c.Attacher != nil, uid: c.UID, gid: c.GID, timing: c.Timing, after: t.after,
+		settings: settings{readOnly: c.Saver == nil, attaches: c.Attacher != nil, uid: c.UID, gid: c.GID, timing: c.Timing, after: t.after},
 		sessions: map[string]*sessionState{}, files: map[string]*File{}, directories: map[string]*Directory{}, inodes: map[uint64]any{},
 	})
 	t.state.Do(func(st *state) {
@@ -135,7 +139,8 @@ func (st *state) numberOf(key, session string) uint64 {
 func (st *state) generation() uint64 { st.gens++; return st.gens }
 
 func (st *state) newDirectory(p string) *Directory {
-	d := &Directory{ino: st.number(p + "/"), gen: st.generation(), path: p, mode: 0o755, uid: st.uid, gid: st.gid, modified: time.Now()}
+	d := &Directory{path: p, attributes: st.attributes(p+"/", 0o755, time.Now())}
+	d.gen = st.generation()
 	if st.readOnly {
 		d.mode = 0o555
 	}
@@ -144,10 +149,15 @@ func (st *state) newDirectory(p string) *Directory {
 	return d
 }
 
+// attributes returns those of something new at a path, without a generation.
+func (st *state) attributes(p string, mode uint32, at time.Time) attributes {
+	return attributes{ino: st.number(p), mode: mode, uid: st.uid, gid: st.gid, accessed: at, modified: at, changed: at}
+}
+
 // newFile returns a new, empty file without a name.
 func (st *state) newFile(p string, mode uint32) *File {
-	now := time.Now()
-	f := &File{ino: st.number(p), gen: st.generation(), data: &content.Content{}, mode: mode, uid: st.uid, gid: st.gid, accessed: now, modified: now, changed: now}
+	f := &File{attributes: st.attributes(p, mode, time.Now()), storage: storage{data: &content.Content{}}}
+	f.gen = st.generation()
 	st.inodes[f.ino] = f
 	return f
 }
@@ -160,8 +170,8 @@ func (st *state) stored(name string, tip domarkx.Info) *File {
 	// Commits have whole seconds. The fraction makes the times of different snapshots
 	// differ, because editors compare times to detect changes.
 	at := time.Unix(tip.Date, int64(h.Sum64()%uint64(time.Second)))
-	f := &File{name: name, links: 1, id: tip.ID, size: tip.Bytes, version: &basis.Version{ID: tip.ID}, mode: 0o644, uid: st.uid, gid: st.gid,
-		accessed: at, modified: at, changed: at}
+	f := &File{name: name, links: 1, attributes: st.attributes(pathOf(name), 0o644, at),
+		storage: storage{id: tip.ID, size: tip.Bytes, version: &basis.Version{ID: tip.ID}}}
 	if st.readOnly {
 		f.mode = 0o444
 	}

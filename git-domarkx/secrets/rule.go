@@ -27,21 +27,30 @@ type rule struct {
 	kind     int
 	assigned bool // matches a name with a keyword, an operator and the secret
 	joined   bool // also matches secrets that are split over lines
-	before   int  // maximum number of bytes before a keyword that can matter
-	after    int
-	run      int  // minimum number of word characters after the keyword
-	cut      bool // the regular expression has no maximum length
-	added    bool // from a repository: its work is limited
-	allow    []*allowlist
-	accept   func(secret string) bool // whether a matched text is a secret; nil accepts all
+	reach
+	added  bool // from a repository: its work is limited
+	allow  []*allowlist
+	accept func(secret string) bool // whether a matched text is a secret; nil accepts all
 
 	// find, if not nil, replaces the pattern: it appends the secrets at a keyword.
 	find func(found []match, text []byte, start, end int) []match
 
-	prepared lazily
-	measured lazily
-	once     sync.Once
-	compiled *regexp.Regexp
+	expression
+}
+
+// A reach is the text around a keyword in which a rule can match.
+type reach struct {
+	before int // maximum number of bytes before a keyword that can matter
+	after  int
+	run    int  // minimum number of word characters after the keyword
+	cut    bool // the regular expression has no maximum length
+}
+
+// An expression is a pattern that is prepared, measured and compiled when it is needed first.
+type expression struct {
+	prepared, measured lazily
+	once               sync.Once
+	compiled           *regexp.Regexp
 }
 
 // lazily is a [sync.Once] for functions that are called at each keyword. It does not allocate a

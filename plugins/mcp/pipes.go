@@ -33,17 +33,26 @@ const endGrace = time.Second
 type pipes struct {
 	program *process.Program
 	stderr  *stderr
-	stray   func(line string) // receives the first line that is no message
-	forget  func()            // called once everything has ended
+	forget  func() // called once everything has ended
 	in      *bufio.Reader
 	limit   int // bytes of a message
 	grace   time.Duration
 
 	writing sync.Mutex
 	once    sync.Once
+	asides
+	progress
+}
 
-	asides, strayLines, strayBytes int // only used by Read
+// asides counts what a program writes besides answers. Only Read uses it.
+type asides struct {
+	stray                  func(line string) // receives the first line that is no message
+	messages               int               // requests and notifications
+	strayLines, strayBytes int
+}
 
+// progress is how far a connection has come.
+type progress struct {
 	mu      sync.Mutex
 	calling jsonrpc.ID      // of the last call of a tool
 	result  json.RawMessage // its result
@@ -87,7 +96,7 @@ func (p *pipes) Read(context.Context) (jsonrpc.Message, error) {
 			if !m.IsCall() && m.Method != "notifications/tools/list_changed" {
 				continue
 			}
-			if p.asides++; p.asides > maxAsides {
+			if p.messages++; p.messages > maxAsides {
 				return nil, p.fail(fmt.Errorf("it sent more than %d requests and notifications", maxAsides))
 			}
 		case *jsonrpc.Response:

@@ -2,11 +2,13 @@ package recording
 
 import (
 	"encoding/json"
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
 
+	"github.com/domarkx/domarkx/git-domarkx/agents"
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
 )
 
@@ -52,4 +54,42 @@ func (s Seen) write(dir string) error {
 		return err
 	}
 	return atomicfile.Replace(seenPath(dir), data)
+}
+
+// transcripts are what a watcher knows about the transcripts of all agents.
+type transcripts struct {
+	seen   Seen
+	dirty  bool                 // whether seen changed since it was written
+	known  map[string]bool      // those whose directory is known: whether they are recorded
+	silent map[string]fileState // those that did not yet name a directory, with their state then
+}
+
+func newTranscripts(dir string) transcripts {
+	return transcripts{seen: ReadSeen(dir), known: map[string]bool{}, silent: map[string]fileState{}}
+}
+
+// reconsider decides anew about each transcript whether it is recorded.
+func (t *transcripts) reconsider() {
+	clear(t.known)
+	clear(t.silent)
+}
+
+// forget forgets transcripts that were removed.
+func (t *transcripts) forget(found map[string]bool) {
+	for file := range t.known {
+		if !found[file] {
+			delete(t.known, file)
+		}
+	}
+	for file := range t.silent {
+		if !found[file] {
+			delete(t.silent, file)
+		}
+	}
+	for file := range t.seen.Files {
+		if _, err := agents.Stat(file); !found[file] && errors.Is(err, fs.ErrNotExist) {
+			delete(t.seen.Files, file)
+			t.dirty = true
+		}
+	}
 }

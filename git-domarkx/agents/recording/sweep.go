@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fsnotify/fsnotify"
+
 	"github.com/domarkx/domarkx/git-domarkx/agents"
 )
 
@@ -85,8 +87,7 @@ func (w *Watcher) ask(ctx context.Context) error {
 		return nil
 	}
 	if !slices.Equal(w.repository.Trees, repository.Trees) || !w.repository.Ignore.equal(repository.Ignore) {
-		clear(w.known)
-		clear(w.silent)
+		w.reconsider()
 	}
 	w.repository = repository
 	w.followed = slices.DeleteFunc(slices.Clone(w.Agents), func(a agents.Agent) bool {
@@ -94,6 +95,13 @@ func (w *Watcher) ask(ctx context.Context) error {
 		return !ok
 	})
 	return nil
+}
+
+// A notifier notifies of changes in directories.
+type notifier struct {
+	notify  *fsnotify.Watcher // nil if the system cannot notify
+	polls   bool              // whether some directory cannot be watched
+	watched map[string]bool
 }
 
 // follow registers exactly these directories for file system notifications. It reports whether any
@@ -183,26 +191,6 @@ func (w *Watcher) continues(file, dir string) bool {
 // isOurs reports whether a path still is a transcript of an agent that is recorded.
 func (w *Watcher) isOurs(file string) bool {
 	return w.known[file] && slices.ContainsFunc(w.followed, func(a agents.Agent) bool { return a.Match(w.Environ, file) })
-}
-
-// forget forgets transcripts that were removed.
-func (w *Watcher) forget(found map[string]bool) {
-	for file := range w.known {
-		if !found[file] {
-			delete(w.known, file)
-		}
-	}
-	for file := range w.silent {
-		if !found[file] {
-			delete(w.silent, file)
-		}
-	}
-	for file := range w.seen.Files {
-		if _, err := agents.Stat(file); !found[file] && errors.Is(err, fs.ErrNotExist) {
-			delete(w.seen.Files, file)
-			w.dirty = true
-		}
-	}
 }
 
 func isBelow(path, dir string) bool {

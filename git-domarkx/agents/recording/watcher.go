@@ -53,18 +53,12 @@ type Repository struct {
 // goroutine uses its fields.
 type Watcher struct {
 	Config
-	notify  *fsnotify.Watcher // nil if the system cannot notify
-	polls   bool              // whether some directory cannot be watched
-	watched map[string]bool
-
+	notifier
 	repository Repository
 	followed   []agents.Agent // those that are recorded
 	asked      time.Time      // when the repository and the settings were read
-	seen       Seen
-	dirty      bool                 // whether seen changed since it was written
-	known      map[string]bool      // transcripts whose directory is known: whether they are recorded
-	silent     map[string]fileState // transcripts that did not yet name a directory, with their state then
-	warned     map[string]string    // the last warning, by subject
+	transcripts
+	warned     map[string]string // the last warning, by subject
 	waiting    schedule
 	sweepAt    time.Time
 	retryAfter time.Duration
@@ -83,7 +77,7 @@ type outcome struct {
 
 // New returns a watcher. The caller holds the repository's [Lock].
 func New(c Config) *Watcher {
-	return &Watcher{Config: c, watched: map[string]bool{}, seen: ReadSeen(c.Dir), known: map[string]bool{}, silent: map[string]fileState{}, warned: map[string]string{},
+	return &Watcher{Config: c, notifier: notifier{watched: map[string]bool{}}, transcripts: newTranscripts(c.Dir), warned: map[string]string{},
 		waiting: schedule{}, retryAfter: retryAfter, inbox: newInbox(c.Dir), imported: make(chan outcome, 1), observers: newObservers(c.Observer, c.Logger)}
 }
 
