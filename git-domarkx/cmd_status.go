@@ -7,11 +7,13 @@ import (
 	"slices"
 	"time"
 
+	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/fusefs/drafts"
 	"github.com/domarkx/domarkx/git-domarkx/agents/recording"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/git-domarkx/mountd"
+	"github.com/domarkx/domarkx/gitstore/gitcmd"
 )
 
 type statusCmd struct{ jsonOption }
@@ -60,7 +62,6 @@ When there is nothing to say, a terminal says so, and programs read nothing.
 func (c *statusCmd) Run(inv *invocation) error {
 	inv.patience = mountd.ReportPatience
 	opened, err := inv.open()
-	sessions := opened.sessions
 	if err != nil {
 		return err
 	}
@@ -68,19 +69,7 @@ func (c *statusCmd) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	remotes, err := inv.remotes()
-	if err != nil {
-		return err
-	}
-	differing, err := opened.remotes.Divergences(inv.ctx, remotes)
-	if err != nil {
-		return err
-	}
-	var rows []statusRow
-	add := func(what, name, detail string) {
-		rows = append(rows, statusRow{What: what, Name: name, Detail: detail})
-	}
-	list, unread := sessions.ListAbout(inv.ctx)
+	list, unread := opened.sessions.ListAbout(inv.ctx)
 	if list == nil && unread != nil {
 		return unread
 	}
@@ -88,69 +77,26 @@ func (c *statusCmd) Run(inv *invocation) error {
 	for _, info := range list {
 		active[info.Name] = info.Described().Active
 	}
-	// ofSessions sorts the rows of sessions that add adds by their activity, the newest first.
-	ofSessions := func(add func()) {
-		start := len(rows)
-		add()
-		for i := range rows[start:] {
-			rows[start+i].Active = timeField(active[rows[start+i].Name])
+	s := statusSources{inv, opened, git, list}
+	var rows []statusRow
+	for _, source := range []struct {
+		read     func() ([]statusRow, error)
+		sessions bool // the newest activity comes first
+	}{
+		{s.mounts, false}, {s.watcher, false}, {s.pending, true}, {s.drafts, true}, {s.files, false}, {s.conflicts, true}, {s.divergences, true},
+		{s.workspaces, false}, {s.settings, false},
+	} {
+		found, err := source.read()
+		if err != nil {
+			return err
 		}
-		slices.SortStableFunc(rows[start:], func(a, b statusRow) int { return cmp.Compare(b.Active, a.Active) })
-	}
-	mounts, err := inv.listMounts()
-	if err != nil {
-		return err
-	}
-	for _, m := range mounts {
-		add("mount", m.Dir, m.Describe(inv.ctx))
-	}
-	if running, ok := recording.Running(recording.Dir(git.CommonDir)); ok {
-		add("watch", fmt.Sprintf("process %d", running.PID), "records agents since "+running.Since.Format(time.RFC3339))
-	}
-	ofSessions(func() {
-		for _, name := range slices.Sorted(maps.Keys(inv.opened.pending)) {
-			add(engine.Pending, name, inv.opened.pending[name].Reason)
+		if source.sessions {
+			for i := range found {
+				found[i].Active = timeField(active[found[i].Name])
+			}
+			slices.SortStableFunc(found, func(a, b statusRow) int { return cmp.Compare(b.Active, a.Active) })
 		}
-	})
-	unsaved, err := sessions.Drafts()
-	if err != nil {
-		return err
-	}
-	ofSessions(func() {
-		for _, d := range unsaved {
-			add("draft", d.Name, d.Problem)
-		}
-	})
-	files, err := drafts.ListBeside(mountd.DraftsDir(git))
-	if err != nil {
-		return err
-	}
-	for _, path := range files {
-		add("file", path, "is in no session; a mount shows it in sessions/")
-	}
-	conflicts, err := sessions.Conflicts(inv.ctx, list)
-	if err != nil {
-		return err
-	}
-	ofSessions(func() {
-		for _, name := range slices.Sorted(maps.Keys(conflicts)) {
-			add(engine.Conflict, name, describeConflicts(conflicts[name]))
-		}
-	})
-	ofSessions(func() {
-		for _, d := range differing {
-			add(d.State, d.Name, d.Remote)
-		}
-	})
-	workspaces, err := opened.turns.WorkspaceStates(inv.ctx)
-	if err != nil {
-		return err
-	}
-	for _, w := range workspaces {
-		add(w.State, w.Name, w.Detail)
-	}
-	if err := opened.trust.CheckProject(inv.ctx); err != nil {
-		add("settings", trust.ProjectFile, err.Error())
+		rows = append(rows, found...)
 	}
 	if len(rows) == 0 && unread == nil {
 		inv.allIsWell("status: nothing needs attention")
@@ -159,6 +105,89 @@ func (c *statusCmd) Run(inv *invocation) error {
 		return err
 	}
 	return badInput(inv, []error{unread})
+}
+
+// statusSources are where the rows of "status" come from.
+type statusSources struct {
+	inv    *invocation
+	opened managers
+	git    *gitcmd.Git
+	list   []domarkx.Info
+}
+
+func (s statusSources) mounts() ([]statusRow, error) {
+	mounts, err := s.inv.listMounts()
+	var rows []statusRow
+	for _, m := range mounts {
+		rows = append(rows, statusRow{What: "mount", Name: m.Dir, Detail: m.Describe(s.inv.ctx)})
+	}
+	return rows, err
+}
+
+func (s statusSources) watcher() ([]statusRow, error) {
+	running, ok := recording.Running(recording.Dir(s.git.CommonDir))
+	if !ok {
+		return nil, nil
+	}
+	return []statusRow{{What: "watch", Name: fmt.Sprintf("process %d", running.PID), Detail: "records agents since " + running.Since.Format(time.RFC3339)}}, nil
+}
+
+func (s statusSources) pending() (rows []statusRow, err error) {
+	for _, name := range slices.Sorted(maps.Keys(s.opened.pending)) {
+		rows = append(rows, statusRow{What: engine.Pending, Name: name, Detail: s.opened.pending[name].Reason})
+	}
+	return rows, nil
+}
+
+func (s statusSources) drafts() (rows []statusRow, err error) {
+	unsaved, err := s.opened.sessions.Drafts()
+	for _, d := range unsaved {
+		rows = append(rows, statusRow{What: "draft", Name: d.Name, Detail: d.Problem})
+	}
+	return rows, err
+}
+
+func (s statusSources) files() (rows []statusRow, err error) {
+	files, err := drafts.ListBeside(mountd.DraftsDir(s.git))
+	for _, path := range files {
+		rows = append(rows, statusRow{What: "file", Name: path, Detail: "is in no session; a mount shows it in sessions/"})
+	}
+	return rows, err
+}
+
+func (s statusSources) conflicts() (rows []statusRow, err error) {
+	conflicts, err := s.opened.sessions.Conflicts(s.inv.ctx, s.list)
+	for _, name := range slices.Sorted(maps.Keys(conflicts)) {
+		rows = append(rows, statusRow{What: engine.Conflict, Name: name, Detail: describeConflicts(conflicts[name])})
+	}
+	return rows, err
+}
+
+func (s statusSources) divergences() (rows []statusRow, err error) {
+	remotes, err := s.inv.remotes()
+	if err != nil {
+		return nil, err
+	}
+	differing, err := s.opened.remotes.Divergences(s.inv.ctx, remotes)
+	for _, d := range differing {
+		rows = append(rows, statusRow{What: d.State, Name: d.Name, Detail: d.Remote})
+	}
+	return rows, err
+}
+
+func (s statusSources) workspaces() (rows []statusRow, err error) {
+	workspaces, err := s.opened.turns.WorkspaceStates(s.inv.ctx)
+	for _, w := range workspaces {
+		rows = append(rows, statusRow{What: w.State, Name: w.Name, Detail: w.Detail})
+	}
+	return rows, err
+}
+
+func (s statusSources) settings() ([]statusRow, error) {
+	if err := s.opened.trust.CheckProject(s.inv.ctx); err != nil {
+		return []statusRow{{What: "settings", Name: trust.ProjectFile, Detail: err.Error()}}, nil
+	}
+	return nil, nil
 }
 
 func (statusCmd) ExitOne() string { return "A session cannot be read, and the rest is listed." }
