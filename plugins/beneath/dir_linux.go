@@ -104,6 +104,12 @@ func (d *Dir) lookup(at int, path string) (int, error) {
 func (d *Dir) walk(at int, path string) (int, error) {
 	start := at
 	for name := range strings.SplitSeq(path, "/") {
+		if name == ".." { // as RESOLVE_BENEATH does at the top
+			if at != start {
+				unix.Close(at)
+			}
+			return -1, ErrMount
+		}
 		fd, err := retry(func() (int, error) { return unix.Openat(at, name, openDirectory, 0) })
 		if at != start {
 			unix.Close(at)
