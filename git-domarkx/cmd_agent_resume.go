@@ -61,15 +61,8 @@ func (agentResumeCmd) ExitOne() string {
 }
 
 func (c *agentResumeCmd) Run(inv *invocation) error {
-	revision, err := engine.ParseRevision(c.Revision)
+	opened, revision, err := inv.openAt(c.Revision)
 	if err != nil {
-		return err
-	}
-	opened, err := inv.open()
-	if err != nil {
-		return err
-	}
-	if err := inv.complete(&revision.Name); err != nil {
 		return err
 	}
 	info, err := opened.sessions.Resolve(inv.ctx, revision)

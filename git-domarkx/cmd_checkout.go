@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 
-	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/checkout"
 )
 
@@ -48,15 +47,8 @@ const refusedCheckout = "The directory is not empty, or the version holds what n
 func (checkoutCmd) ExitOne() string { return refusedCheckout }
 
 func (c *checkoutCmd) Run(inv *invocation) error {
-	revision, err := engine.ParseRevision(c.Revision)
+	opened, revision, err := inv.openAt(c.Revision)
 	if err != nil {
-		return err
-	}
-	opened, err := inv.open()
-	if err != nil {
-		return err
-	}
-	if err := inv.complete(&revision.Name); err != nil {
 		return err
 	}
 	v, err := opened.sessions.VersionAt(inv.ctx, revision)

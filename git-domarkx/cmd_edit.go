@@ -25,11 +25,8 @@ func (editCmd) ExitOne() string {
 }
 
 func (c *editCmd) Run(inv *invocation) error {
-	opened, err := inv.open()
+	opened, err := inv.openFor(&c.Name)
 	if err != nil {
-		return err
-	}
-	if err := inv.complete(&c.Name); err != nil {
 		return err
 	}
 	file := editedFile{inv: inv, name: c.Name}

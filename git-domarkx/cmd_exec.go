@@ -78,11 +78,8 @@ func (c *execCmd) Run(inv *invocation) error {
 		}
 		request.Args = &args
 	}
-	opened, err := inv.open()
+	opened, err := inv.openFor(&request.Name)
 	if err != nil {
-		return err
-	}
-	if err := inv.complete(&request.Name); err != nil {
 		return err
 	}
 	report, err := opened.turns.Exec(inv.ctx, request)

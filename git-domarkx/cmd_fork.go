@@ -2,8 +2,6 @@ package main
 
 import (
 	"fmt"
-
-	"github.com/domarkx/domarkx/git-domarkx/engine"
 )
 
 type forkCmd struct {
@@ -31,15 +29,8 @@ another id, and for pi it names the file of the session that it was forked from.
 }
 
 func (c *forkCmd) Run(inv *invocation) error {
-	revision, err := engine.ParseRevision(c.Revision)
+	opened, revision, err := inv.openAt(c.Revision)
 	if err != nil {
-		return err
-	}
-	opened, err := inv.open()
-	if err != nil {
-		return err
-	}
-	if err := inv.complete(&revision.Name); err != nil {
 		return err
 	}
 	fork, err := opened.turns.Fork(inv.ctx, revision, c.New)

@@ -23,11 +23,8 @@ func (renameCmd) ExitOne() string {
 }
 
 func (c *renameCmd) Run(inv *invocation) error {
-	opened, err := inv.open()
+	opened, err := inv.openFor(&c.From)
 	if err != nil {
-		return err
-	}
-	if err := inv.complete(&c.From); err != nil {
 		return err
 	}
 	info, err := opened.turns.Rename(inv.ctx, c.From, c.To)

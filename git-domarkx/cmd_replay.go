@@ -40,11 +40,8 @@ func (replayCmd) ExitOne() string {
 }
 
 func (c *replayCmd) Run(inv *invocation) error {
-	opened, err := inv.open()
+	opened, err := inv.openFor(&c.Name)
 	if err != nil {
-		return err
-	}
-	if err := inv.complete(&c.Name); err != nil {
 		return err
 	}
 	var broken error // errors of writing the output

@@ -75,11 +75,8 @@ func (c *rewindCmd) Run(inv *invocation) error {
 	if revision.Message < 0 && revision.ID == "" && revision.Back == 0 {
 		return usagef("%q names no snapshot or message to go back to, expected NAME#K, NAME~2 or NAME@OID", c.Revision)
 	}
-	opened, err := inv.open()
+	opened, err := inv.openFor(&revision.Name)
 	if err != nil {
-		return err
-	}
-	if err := inv.complete(&revision.Name); err != nil {
 		return err
 	}
 	workspace, err := opened.sessions.WorkspaceOf(inv.ctx, revision.Name)

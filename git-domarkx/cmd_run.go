@@ -68,11 +68,8 @@ func (runCmd) ExitOne() string {
 }
 
 func (c *runCmd) Run(inv *invocation) error {
-	opened, err := inv.open()
+	opened, err := inv.openFor(&c.Name)
 	if err != nil {
-		return err
-	}
-	if err := inv.complete(&c.Name); err != nil {
 		return err
 	}
 	inv.mentionDrafts(c.Name)

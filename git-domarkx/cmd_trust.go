@@ -78,11 +78,8 @@ STATUS is trusted or untrusted. A session of which nothing can run is always tru
 func (trustCmd) ExitOne() string { return "What is wrong with .domarkx.toml has to be mended first." }
 
 func (c *trustCmd) Run(inv *invocation) error {
-	opened, err := inv.open()
+	opened, err := inv.openFor(&c.Name)
 	if err != nil {
-		return err
-	}
-	if err := inv.complete(&c.Name); err != nil {
 		return err
 	}
 	status := trust.Trusted

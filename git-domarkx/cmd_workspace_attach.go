@@ -23,11 +23,8 @@ this machine a session that is trusted stays so; else "git domarkx trust" shows 
 }
 
 func (c *workspaceAttachCmd) Run(inv *invocation) error {
-	opened, err := inv.open()
+	opened, err := inv.openFor(&c.Name)
 	if err != nil {
-		return err
-	}
-	if err := inv.complete(&c.Name); err != nil {
 		return err
 	}
 	if err := opened.turns.AttachWorkspace(inv.ctx, c.Name, c.Workspace); err != nil {
