@@ -112,10 +112,15 @@ func newParser(line *commandLine, name string) (*kong.Kong, error) {
 			{Key: "share", Title: groupShare}, {Key: "care", Title: groupCare}, {Key: "tool", Title: groupTool},
 		}),
 	}
+	grammar := any(line)
 	if command, ok := onlyCommand(line, name); ok {
-		return kong.New(&line.globals, append(options, command)...)
+		grammar, options = &line.globals, append(options, command)
 	}
-	return kong.New(line, options...)
+	parser, err := kong.New(grammar, options...)
+	if err == nil {
+		describe(parser.Model.Node)
+	}
+	return parser, err
 }
 
 // onlyCommand returns the option that adds one command of the grammar to a parser. It

@@ -19,15 +19,6 @@ type agentCmd struct {
 	Pause     agentPauseCmd     `cmd:"" help:"Stop recording until watch goes on."`
 }
 
-func (agentCmd) Help() string {
-	return `
-Coding agents keep a transcript of each conversation on this machine, and most of them delete
-it after some weeks. These commands find the transcripts and keep them as sessions.
-
-A conversation belongs to the repository around the directory in which it began.
-`
-}
-
 // agentsNamed returns the agents with these names; without names, all.
 func agentsNamed(names []string) ([]agents.Agent, error) {
 	if len(names) == 0 {

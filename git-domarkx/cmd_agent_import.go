@@ -12,27 +12,6 @@ type agentImportCmd struct {
 	Agents []string `arg:"" optional:"" name:"AGENT" help:"The agents whose transcripts to import; all if none is named."`
 }
 
-func (agentImportCmd) Help() string {
-	return `
-Imports the transcripts of the conversations that began in a work tree of this repository,
-as git domarkx import does with the files. An unchanged transcript makes no snapshot; one that
-grew continues its session. Conversations of OpenCode are read from its database, which may be
-open and written meanwhile, and is not changed.
-
-## Output
-
-    NAME  OID  MESSAGES
-
-One line for each session, with its newest snapshot and how many messages it has. On a terminal only those that are new or
-changed are listed.
-
-## Examples
-
-    git domarkx agent import
-    git domarkx agent import --all claude-code codex
-`
-}
-
 func (agentImportCmd) ExitOne() string {
 	return "A transcript could not be imported; the others were."
 }

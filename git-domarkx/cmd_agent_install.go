@@ -25,38 +25,6 @@ type agentInstallCmd struct {
 	Agents []string     `arg:"" name:"AGENT" help:"The agents to record."`
 }
 
-func (agentInstallCmd) Help() string {
-	return `
-Records these agents in this repository from now on: adds hooks to their settings, which
-notify the process that records when something happens and start it where it does not run, and
-starts it now.
-
-Settings are edited as text: comments, order, indentation and all other entries stay. A file
-that cannot be read as an object is refused with the position. Installing again changes
-nothing. git domarkx agent uninstall gives a file that nobody else changed its bytes back.
-
-These are the settings files of the agents, by scope; ` + unhooked() + ` need no hooks:
-
-` + settingsTable() + `
-A file of the scope local that Git neither tracks nor ignores gets a line in .git/info/exclude.
-
-A hook of the scope user runs in all repositories, and does nothing where its agent is not
-recorded. Codex runs hooks only after you reviewed them in Codex itself; until then, its
-conversations are recorded all the same. git domarkx doctor says whether hooks are active.
-
-## Output
-
-    AGENT  FILE  CHANGE
-
-One line for each settings file; CHANGE is changed or unchanged.
-
-## Examples
-
-    git domarkx agent install claude-code codex
-    git domarkx agent install --dry-run --mcp claude-code
-`
-}
-
 // unhooked returns the names of the agents that need no hooks.
 func unhooked() string {
 	return inSentence(agentNames(slices.DeleteFunc(agents.All(), func(a agents.Agent) bool { return len(a.Hooks.Scopes) > 0 })), "and")
@@ -171,24 +139,6 @@ func (c *agentInstallCmd) Run(inv *invocation) error {
 type agentUninstallCmd struct {
 	settingsOption
 	Agents []string `arg:"" name:"AGENT" help:"The agents whose hooks to remove."`
-}
-
-func (agentUninstallCmd) Help() string {
-	return `
-Removes what git domarkx agent install added to the settings of these agents, hooks and the MCP
-server, in all scopes, and records them no longer in this repository. A settings file that nobody
-changed since gets its former bytes back; one that was created is removed. In other files only
-these entries go. Hooks of the scope user are then missing in other repositories too, where the
-process that records goes on without them.
-
-What was recorded stays.
-
-## Output
-
-    AGENT  FILE  CHANGE
-
-One line for each settings file; CHANGE is changed or unchanged.
-`
 }
 
 func (agentUninstallCmd) ExitOne() string {

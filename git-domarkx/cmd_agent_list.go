@@ -27,21 +27,6 @@ type installedAgentRow struct {
 	Watched   string `json:"watched" head:"WATCHED" doc:"yes if its conversations are being recorded; paused; stopped if they are to be recorded and no process does it; else no"`
 }
 
-func (agentListCmd) Help() string {
-	return `
-Lists the coding agents that are installed or have transcripts on this machine. VERSION is what
-the program itself reports, and - if it is not installed. HERE counts the conversations
-that began in a work tree of this repository. HOOKS lists the scopes in which all hooks of git
-domarkx agent install are installed, "none" for an agent that needs none, and "-" if they are
-not. WATCHED is "yes" if the conversations in this repository are being recorded, "paused",
-"stopped" if they are to be recorded and no process does it, or "no".
-
-## Output
-
-    AGENT  VERSION  FOLDER  SESSIONS  HERE  HOOKS  WATCHED
-`
-}
-
 func (agentListCmd) ExitOne() string {
 	return "A directory could not be read; what could be read is listed."
 }

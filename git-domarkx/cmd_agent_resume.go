@@ -28,34 +28,6 @@ type agentResumeCmd struct {
 	Revision string `arg:"" name:"NAME[#K]" help:"A session, or a message of it to go on from."`
 }
 
-func (agentResumeCmd) Help() string {
-	return `
-Goes on with a session in a coding agent: writes a new transcript with a new id where the
-agent looks for those of this work tree, and starts the agent on it, without a shell. What
-the agent adds is recorded in the same session when the agent ends; conversations that it
-began in this repository meanwhile are sessions of their own.
-
-An unchanged session whose transcript is on this machine is resumed as it is when no other
-agent is named. From a message before the last one, a new session is forked, whose name is
-printed, and the agent goes on with that.
-
-Calls and results stay paired; thoughts, and calls without a result, are closed or left out.
-A session with a summary that an agent or chat made of it goes with its whole history up to
-500 KB of text, which models take, and else with its last summary and what follows that.
-What the agent's format cannot hold is reported. Nothing that is written grants permissions.
-A session that a remote has, and that was not imported from a document on this machine, is
-only resumed after a question, because its text becomes the agent's context.
-
-Agents: ` + inSentence(agentNames(resumable()), "and") + `.
-
-## Examples
-
-    git domarkx agent resume claude-code/2026-01-02-fix-the-bug
-    git domarkx agent resume --in codex claude-code/2026-01-02-fix-the-bug
-    git domarkx agent resume --print talk#12
-`
-}
-
 func (agentResumeCmd) ExitOne() string {
 	return "The agent could not be started or failed, or the session was not approved."
 }

@@ -12,38 +12,6 @@ type agentWatchCmd struct {
 	Stop       bool `xor:"how" help:"End the process that records."`
 }
 
-func (agentWatchCmd) Help() string {
-	return `
-Records the conversations of coding agents in this repository as they happen: starts a
-process that follows the agents' transcripts. What an agent writes is in its session within two
-seconds, a snapshot for each turn or quiet second. There is one such process for a
-repository, whatever its number of work trees; starting it again changes nothing. It looks at
-all transcripts when it starts and every 30 seconds, so what was written while it did not run
-is recorded when it runs again. Nothing of what it reads is run or trusted.
-
-It follows all agents that git domarkx agent list shows. With git domarkx agent install,
-only the installed ones are followed, and their hooks start the process.
-
-Conversations are not recorded if their title or first prompt, or the directory in which they
-began, matches a pattern in Git's configuration. A pattern that begins with / or ~/ is of
-directories; * stands for any characters, ? for one:
-
-    git config --add domarkx.agent.ignore '*password*'
-    git config --add domarkx.agent.ignore '~/work/secret*'
-
-With --stop the process ends. The hooks of agents start it again; git domarkx agent pause does
-not let them.
-
-## Output
-
-Nothing; with --foreground, a line for each session when it gets a snapshot:
-
-    NAME  OID  MESSAGES
-
-The process in the background writes to the file domarkx/recording/log in the repository.
-`
-}
-
 func (c *agentWatchCmd) Run(inv *invocation) error {
 	git, err := inv.git()
 	if err != nil {
@@ -73,15 +41,6 @@ func recordAll(inv *invocation, dir string) error {
 }
 
 type agentPauseCmd struct{}
-
-func (agentPauseCmd) Help() string {
-	return `
-Stops recording in this repository: ends the process that records, and keeps hooks from
-starting it. git domarkx agent watch goes on. What agents write meanwhile is then recorded too,
-because it is in their transcripts; to keep a conversation out for good, see
-domarkx.agent.ignore in git domarkx help agent watch.
-`
-}
 
 func (agentPauseCmd) Run(inv *invocation) error {
 	git, err := inv.git()

@@ -10,32 +10,6 @@ type appendCmd struct {
 	Name string  `arg:"" name:"NAME" help:"The session."`
 }
 
-func (appendCmd) Help() string {
-	return `
-Adds a message to the end of a session. The text is Markdown: its fences become code
-blocks. A line in it that would begin another message is escaped.
-
-A system message is stored as one of the user whose metadata says that it is the system's.
-
-A message of the assistant is linked to the version of the session's workspace that is
-live, after changes made by hand in its directories were committed as a version; where
-nothing is live, to the version that the session was linked to last. Nothing is started
-for that.
-
-When the command returns, the message is on the disk. Any number of processes may append
-to one session at once.
-
-## Output
-
-    NAME  OID
-
-## Examples
-
-    git domarkx append --new -m 'What does this do?' talk
-    model < prompt.txt | git domarkx append --role assistant talk
-`
-}
-
 func (c *appendCmd) Run(inv *invocation) error {
 	message := c.Text
 	if message == nil {

@@ -40,34 +40,6 @@ type blameRow struct {
 	Text      codeField `json:"text" head:"TEXT" show:"code" doc:"the line"`
 }
 
-func (blameCmd) Help() string {
-	return `
-Prints the session and the message that wrote each line of a file.
-
-It compares the file with the versions of workspaces: what calls left, and what was there
-before and after each turn of an agent. Only content counts, so the answer is the same after
-a rebase, a squash or a cherry-pick. Renaming a file writes none of its lines. A line that
-no session wrote is a person's: SESSION is "-". It is "?" where turns of several sessions
-overlapped in the work tree and no call names the file, and where the files of the versions
-in which the line can have been written expired ("git domarkx gc"); a remark names these.
-
-With --format agent-trace it prints a record of Agent Trace 0.1.0
-(https://github.com/cursor/agent-trace) for the present file.
-
-## Output
-
-    LINE  SESSION  K  MODEL  DATE  TEXT
-
-K is the number of the message, for "git domarkx show SESSION#K"; it is "-" if the session
-no longer has the message.
-
-## Examples
-
-    git domarkx blame main.go
-    git domarkx blame -L 10,20 main.go
-`
-}
-
 func (c *blameCmd) Run(inv *invocation) error {
 	first, last, err := parseLines(c.Lines)
 	if err != nil {

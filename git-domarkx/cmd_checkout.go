@@ -13,35 +13,6 @@ type checkoutCmd struct {
 	Dir      string `arg:"" name:"DIR" help:"A directory that is empty or not there."`
 }
 
-func (checkoutCmd) Help() string {
-	return `
-Writes the workspace as message K left it to a directory, each resource to DIR/RESOURCE:
-the version that the message is linked to, or else the last one before it; without K,
-that of the last linked message. Content, modes, symbolic links, empty directories and names
-that Git refuses come back as they were, extended attributes where the file system takes
-them; times do not. Of a database its schema and rows are written, of an SQLite database
-the file, too.
-
-Some files can do harm just by being there: set-id files, programs with capabilities,
-devices, and nested repositories, whose configuration Git would follow. Those of a session
-that is not trusted ("git domarkx trust NAME") are written only with --yes. So are nested
-repositories of a trusted session by which Git would run programs, even if the user only
-asked for the status there: a pull can bring them. Those have hooks, a .git that leads
-elsewhere, or settings that Git does not write itself, such as core.fsmonitor. Owners and devices are
-written with --yes, by root. Where a file's owner is not kept, its set-id bits are not either.
-
-The live workspace is not touched; "git domarkx rewind" takes that back.
-
-DIR is complete or as it was. The files are first written to a directory .domarkx-checkout-…,
-beside DIR when that is not there yet, else in it; what a killed checkout leaves of that
-name the same command removes.
-
-## Output
-
-    DIR
-`
-}
-
 const refusedCheckout = "The directory is not empty, or the version holds what needs --yes."
 
 func (checkoutCmd) ExitOne() string { return refusedCheckout }

@@ -13,19 +13,6 @@ type diffCmd struct {
 	B string `arg:"" optional:"" name:"B" help:"The new side."`
 }
 
-func (diffCmd) Help() string {
-	return `
-Prints a unified diff of two sessions, snapshots or messages as Markdown. With one
-argument, the diff between the snapshot before it and itself.
-
-## Examples
-
-    git domarkx diff talk
-    git domarkx diff talk~3 talk
-    git domarkx diff talk other
-`
-}
-
 func (diffCmd) ExitOne() string {
 	return "The two differ."
 }

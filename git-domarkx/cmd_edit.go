@@ -7,19 +7,6 @@ type editCmd struct {
 	Name string `arg:"" name:"NAME" help:"The session."`
 }
 
-func (editCmd) Help() string {
-	return `
-Opens a session as Markdown in your editor ("git var GIT_EDITOR"); what you saved there
-becomes one snapshot when the editor ends. When nothing changed, nothing is made. When
-the session moved on meanwhile, the two are merged. A text that does not parse is kept,
-and the message says where.
-
-## Output
-
-    NAME  OID
-`
-}
-
 func (editCmd) ExitOne() string {
 	return "What was saved does not parse; it is kept, and the message says where."
 }

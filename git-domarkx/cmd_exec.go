@@ -23,36 +23,6 @@ type execCmd struct {
 	Pairs    []string `arg:"" optional:"" name:"KEY=VALUE" help:"An argument of the tool: text, or JSON where the tool wants something else."`
 }
 
-func (execCmd) Help() string {
-	return `
-Makes one call of a tool in the workspace of a session, adds it to the session as a message
-of the assistant with its result, links that to the version of the workspace after the
-call, and prints the result. The first call makes the workspace, as "run" does. If the workspace of another session has
-a resource with an overlapping path, such as "path: .", this one gets a private copy of the directory; "git domarkx
-workspace path NAME" prints where it is.
-
-"exec NAME -- COMMAND…" is short for run_command in the only resource that has it. Several
-words are put together so that a shell reads each as one word; a single one is a command
-line itself.
-
-A call that cannot be made, because there is no such resource or tool, a resource cannot be
-opened (a container without its engine, say) or an argument does not fit, adds nothing to
-the session.
-
-## Output
-
-The tool's result as JSON, on one line.
-
-## Examples
-
-    git domarkx exec talk -- make test
-    git domarkx exec talk -- 'ls | wc -l'
-    git domarkx exec talk filesystem write_file path=a.txt content=hello
-    git domarkx exec talk db query --args '{"sql": "select ?", "args": [1]}'
-    git domarkx exec --exit-code talk -- false || echo no
-`
-}
-
 func (execCmd) ExitOne() string {
 	return "The session is not trusted, a resource cannot be opened, or the tool refused or broke."
 }

@@ -6,21 +6,6 @@ type fetchCmd struct {
 	Names  []string `arg:"" optional:"" name:"NAME" help:"The sessions."`
 }
 
-func (fetchCmd) Help() string {
-	return `
-Gets the sessions and workspaces that a remote has into refs/domarkx-remotes/ without touching your sessions. The
-remote's configured refspecs are not used and not changed. What comes is verified, and with NAMEs only those sessions
-come, as "git domarkx help pull" says.
-
-## Output
-
-    NAME  STATUS
-
-One line for each session. STATUS is new, updated, removed there or up to
-date, or begins with rejected and says what is wrong with what the remote has.
-`
-}
-
 func (fetchCmd) ExitOne() string { return "A session was rejected or is not there; its line says why." }
 
 func (c *fetchCmd) Run(inv *invocation) error {

@@ -11,23 +11,6 @@ type fsckCmd struct {
 	findingOption
 }
 
-func (fsckCmd) Help() string {
-	return `
-Reads every object of every session and verifies that it is what was written: trees,
-entries, messages, the SHA-256 of the bytes of each message, attachments, large files, the
-versions of workspaces and the links to them, refs, the trash and the drafts of mounts.
-A ref to a commit that is missing is moved back to the last whole one of its reflog, as by
-every command that comes to it; nothing else is changed. "git fsck" checks what Git itself knows of the same objects.
-
-## Output
-
-    SEVERITY  WHAT  WHERE  FIX
-
-A line for each finding. SEVERITY is error, warning or info; FIX is a command, or says
-what to do. The objects of --json have the members severity, what, where and fix.
-`
-}
-
 func (fsckCmd) ExitOne() string { return "There is a finding of severity error." }
 
 func (c *fsckCmd) Run(inv *invocation) error {

@@ -46,46 +46,6 @@ func (expireFlag) IsBool() bool { return true }
 // keepKey is the setting that says which versions keep their files.
 const keepKey = "domarkx.versions.keep"
 
-func (gcCmd) Help() string {
-	return `
-Tidies up: removes from the trash the sessions and workspaces that are older than gc.reflogExpireUnreachable (30 days
-unless set), files of its own that nobody needs any more, and containers and private servers
-whose workspace is gone from this machine (a container engine that is down is not waited
-for). Objects are collected by "git gc".
-
-With domarkx.versions.keep, or --expire-versions, it also removes the files of old versions of
-workspaces, from the history and at once from the disk. The value is an age, such as 90d, 12w,
-6m, 1y or 90.days.ago; a date, such as 2026-08-01; now; never; or a number, such as 50: then
-the newest 50 versions of each session stay. The first and the last version of each session
-stay, and so does what a live workspace derives from. Of the others remain author, time, call
-and message, and when and why they expired. Messages, attachments and originals
-stay as they are; only ids of commits change. What needs the files of such a version (checkout, rewind,
-replay, fork, workspace diff, the mount) says that they expired, and blame cannot say who wrote
-a line in between. Nothing brings the files back.
-
-The next push replaces the history on the remote. Whoever pulls then gets the shorter history,
-with their own additions on top of it. Their disk is freed by their next "git domarkx gc
---expire-versions" or, after two weeks, by "git gc", and the host's by its "git gc". A version that is
-the first or last one of a session in another clone, such as of a fork, returns with a pull. With a fuller disk than
-the change needs, the search index and other files that can be made again are removed first.
-
-## Output
-
-    SEVERITY  WHAT  WHERE  FIX
-
-A line for each finding. SEVERITY is error, warning or info; FIX is a command, or says
-what to do. The objects of --json have the members severity, what, where and fix. With
---dry-run there is a line for each version that would expire, and a last one with the bytes.
-
-## Examples
-
-    git config domarkx.versions.keep 90d
-    git domarkx gc --dry-run
-    git domarkx gc
-    git domarkx gc --expire-versions=2.weeks.ago
-`
-}
-
 func (gcCmd) ExitOne() string { return "There is a finding of severity error." }
 
 func (c *gcCmd) Run(inv *invocation) error {

@@ -44,33 +44,6 @@ type listRow struct {
 	SourceUpdated string    `json:"source_updated,omitempty" doc:"when it was changed last, there or here"`
 }
 
-func (listCmd) Help() string {
-	return `
-Lists the sessions, those with the newest activity first: the time of the last message, as
-its agent recorded it, else of the snapshot that brought it.
-
-The title is the one that the agent or the front matter gives. Else it is the first words of
-the first prompt that is no slash command and nothing that the agent added itself.
-
-Commands take a part of a name where it is a part of one session's name only, and @1 for the
-session with the newest activity, @2 for the next: "git domarkx show greeting#3",
-"git domarkx log @1". Only rm, redact and restore want whole names, and those that ask a
-remote.
-
-## Output
-
-    NAME  TITLE  AGENT  MESSAGES  ACTIVITY
-
-Sessions with a save that is not in them, and those with conflicts, are named on standard
-error. Where there are no sessions, standard error says how to get some.
-
-## Examples
-
-    git domarkx list '*login*'
-    git domarkx list --sort messages -n 10
-`
-}
-
 func (listCmd) ExitOne() string {
 	return "A session cannot be read, and the others are listed; or a save in a mount is not in its session yet."
 }

@@ -35,21 +35,6 @@ type messageRow struct {
 	Message   string    `json:"message" doc:"the id of the message (with --messages)"`
 }
 
-func (logCmd) Help() string {
-	return `
-Lists the snapshots of a session, newest first, or the messages of a snapshot. Ordinary
-Git does it too: "git log --first-parent refs/domarkx/sessions/NAME".
-
-## Output
-
-    SNAPSHOT  DATE  MESSAGES  SUBJECT
-
-With --messages, K being what NAME#K takes:
-
-    K  ROLE  DATE  WORKSPACE  FIRST LINE
-`
-}
-
 func (c *logCmd) Run(inv *invocation) error {
 	revision, err := engine.ParseRevision(c.Revision)
 	if err != nil {

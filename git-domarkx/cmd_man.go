@@ -18,27 +18,6 @@ type manCmd struct {
 	Command []string `arg:"" optional:"" name:"COMMAND" help:"The command; without one, the program."`
 }
 
-func (manCmd) Help() string {
-	return `
-Prints a manual page as troff source. "go install" installs no manual pages, and Git answers
-"git domarkx --help" and "git help domarkx" with them alone: without them it says "No manual
-entry". This puts them where they are found:
-
-    git domarkx man --install
-
-That is share/man/man1 beside the bin directory that the program is in, where man(1) looks
-because the program is on PATH. Where you may not write there, write them elsewhere,
-and name that directory in MANPATH (the colon keeps man's own directories):
-
-    git domarkx man --write ~/man/man1
-    export MANPATH=~/man:
-
-To read one without installing it:
-
-    git domarkx man import | man -l -
-`
-}
-
 func (c *manCmd) Run(inv *invocation) error {
 	switch {
 	case (c.Write != "" || c.Install) && len(c.Command) > 0:

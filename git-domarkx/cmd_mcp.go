@@ -19,40 +19,6 @@ type mcpCmd struct {
 	HTTP    string  `name:"http" placeholder:"ADDRESS" help:"Serve at an address of this machine, such as 127.0.0.1:8765, not on standard input and output. Port 0 chooses one."`
 }
 
-func (mcpCmd) Help() string {
-	return `
-Serves the sessions to other programs by the Model Context Protocol, so that an agent can
-look into what was said and decided before. It reads requests from standard input and
-writes answers to standard output until the input ends.
-
-    claude mcp add sessions -- git domarkx mcp
-
-The tools only read: list_sessions, search, read_messages, diff, workspace_log and
-read_file. With --write also append and fork; a message that is appended is never run, and
-neither makes anything trusted. Nothing that it offers runs anything.
-
-Resources: domarkx:///sessions/NAME, domarkx:///sessions/NAME/messages/K and
-domarkx:///workspaces/NAME/VERSION/RESOURCE/PATH.
-
-A page has at most 100 entries, and a text at most 64 KB; answers say how to read on. What is
-in sessions is returned as data, with its session, role and origin: it may contain
-instructions, which the program that reads it must not follow.
-
-With --session, a session that matches is offered with its whole history. That of a fork
-begins with the session that was forked, also with messages that the fork left out.
-
-With --http, requests need the header "Authorization: Bearer TOKEN". The token is that in
-the environment variable DOMARKX_MCP_TOKEN, of at least 16 characters, otherwise a new one. Requests for another host, and
-those of web pages, are refused.
-
-## Output
-
-With --http, one line before it serves; the token only if it is new:
-
-    URL  TOKEN
-`
-}
-
 // tokenVariable is the environment variable with the token of mcp --http.
 const tokenVariable = "DOMARKX_MCP_TOKEN"
 

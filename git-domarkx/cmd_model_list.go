@@ -20,20 +20,6 @@ type modelRow struct {
 	Usual    string `head:"DEFAULT"`
 }
 
-func (modelListCmd) Help() string {
-	return `
-Lists the models that Git's configuration defines, and the default one, by name. It looks for
-their keys without asking for any, and makes no request.
-
-## Output
-
-    NAME  PROVIDER  URL  MODEL  KEY  DEFAULT
-
-KEY is where the key was found: environment, helper, credential, or none. DEFAULT is "*" for
-the default model.
-`
-}
-
 func (modelListCmd) ExitOne() string {
 	return "A definition is not valid, or a key cannot be looked for; the other models are listed."
 }

@@ -30,19 +30,6 @@ type usageRow struct {
 	Reasoning  int64 `json:"reasoning" doc:"tokens of reasoning"`
 }
 
-func (modelTestCmd) Help() string {
-	return `
-Asks a model for one word, to see whether its URL, key and name are right. It costs a few
-tokens.
-
-## Output
-
-    NAME  MODEL  MS  ANSWER
-
-MODEL is the name that the provider reports, MS the time in milliseconds.
-`
-}
-
 // testTokens is a maximum length of the answer that is enough for models that think before
 // they answer.
 const testTokens = 2048

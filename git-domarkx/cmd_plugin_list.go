@@ -24,20 +24,6 @@ type toolRow struct {
 	InputSchema jsonvalue.Value `json:"inputSchema" doc:"the JSON Schema of its arguments"`
 }
 
-func (pluginListCmd) Help() string {
-	return `
-Lists the types that a workspace-config can name, where their plugins are from, and the
-tools of their resources.
-
-## Output
-
-    TYPE  SOURCE  TOOLS
-
-SOURCE is "built-in" or the path of a program; the names of the tools are separated by
-commas.
-`
-}
-
 func (pluginListCmd) ExitOne() string {
 	return "A plugin does not say what it offers; the others are listed."
 }

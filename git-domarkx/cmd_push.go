@@ -21,36 +21,6 @@ type pushCmd struct {
 	Names  []string `arg:"" optional:"" name:"NAME" help:"The sessions."`
 }
 
-func (pushCmd) Help() string {
-	return `
-Sends sessions to a remote: those that are named, or with --all every one; without
-names, those that the remote has or that were pushed before. All are sent or none.
-
-A session that the remote has more of is refused: pull, then push again. What was removed
-here is removed there; nothing else is.
-
-The workspaces of the sessions go along, with all their versions: those of the sessions'
-names, those that they work in, and those whose versions their messages are linked to.
-When a version that the remote does not have yet holds files that the repository ignores, or ignored when
-the version was stored, such as a .env, these are listed and nothing is sent, unless --allow-ignored says so.
-
-What the remote does not have yet is scanned for secrets, as by "git domarkx scan". A session with a
-finding is not sent, unless --allow-secrets says so or the finding was allowed ("scan --allow"); the others are.
-"git domarkx redact" removes secrets from the history of a session.
-What was sent cannot be taken back: change a secret that others have seen.
-
-## Output
-
-    NAME  STATUS
-
-One line for each session. STATUS is new, updated, removed there, up to date,
-or begins with rejected and says why and what to do. It is pending when a mount has a save
-of the session that could not be stored yet, as its server is stopped: the session is
-not sent, the others are. It is secrets when there are some in the session, which are listed on
-standard error, and damaged when something of it cannot be read; then, too, the others are sent.
-`
-}
-
 func (pushCmd) ExitOne() string {
 	return "The remote rejected a session, or a version holds files that the repository ignores: nothing was sent; or a session is pending, damaged or has secrets: the others were sent."
 }

@@ -26,44 +26,6 @@ type redactRow struct {
 	Status string `json:"status" head:"STATUS" doc:"what became of it: redacted, would be redacted, refused or unchanged"`
 }
 
-func (redactCmd) Help() string {
-	return `
-Replaces the secrets that "git domarkx scan" finds by [REDACTED:RULE:N], in every snapshot of the session, and in every
-session and workspace that shares its history; these are listed first. N is the order of the first occurrence of that secret, so
-that every machine makes the same text. A secret of 8 bytes or more is replaced wherever it occurs.
-
-Messages keep their ids, authors and dates; links, merges, exports and workspaces work as before. What cannot be edited is
-listed, and then nothing is changed: objects of repositories in a workspace, databases, images, files of more than 16 MiB, and names of
-files and directories in a workspace. What scan does not read, such as the metadata of a picture, stays as it is. With --drop RESOURCE the content of that resource is dropped from the versions that have it;
-a database has then what it had in its last version without a secret.
-
-What was replaced stays in the trash of this machine: "git domarkx restore --redacted NAME" brings it back until "git domarkx gc"
-empties the trash. --purge removes it at once, together with its objects, also from packs; what refs, reflogs, the index or commits of
-yours have stays, and what a live workspace needs until its next call: purge again then. Do not purge a repository from which others borrow
-objects (git clone --shared). Push refuses
-a history that holds what was replaced. The next push replaces what the remote has; who pulls then gets the redacted history, with what they added on top of it.
-
-From then on the messages that append, chat, exec, run, import and agent watch add are stored redacted, with the numbers that
-this machine knows; the calls of a model are made as they are recorded. What you write yourself with edit or in a mount, and the files of new workspace versions, are stored as they
-are; push looks for secrets in them. A live workspace goes on from the redacted version with its next call.
-
-Texts that could not be saved, and what killed commands left, are redacted too. While a running mount has such a text,
-nothing is redacted: correct it, or unmount first, which keeps it.
-
-A session whose name holds a secret gets another name first, and the next push removes the former one from the remote. For that, the record of
-renames on this machine (.git/domarkx/renamed.json) keeps it.
-
-Change the secret too. Whoever had it may have kept it, and a host keeps replaced objects for a while: ask its
-support to remove them.
-
-## Output
-
-    KIND  NAME  STATUS
-
-STATUS is redacted, would be redacted (--dry-run), refused, or unchanged (without a secret).
-`
-}
-
 func (redactCmd) ExitOne() string {
 	return "There are secrets where nothing can be edited; nothing was changed."
 }

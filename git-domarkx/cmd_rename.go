@@ -8,16 +8,6 @@ type renameCmd struct {
 	To   string `arg:"" name:"B" help:"Its new name."`
 }
 
-func (renameCmd) Help() string {
-	return `
-Gives a session another name. Its history goes along, and so does its workspace.
-
-## Output
-
-    NAME  OID
-`
-}
-
 func (renameCmd) ExitOne() string {
 	return "What changed in the workspace cannot be committed; nothing was renamed."
 }

@@ -14,27 +14,6 @@ type replayCmd struct {
 	Name string `arg:"" name:"NAME" help:"The session."`
 }
 
-func (replayCmd) Help() string {
-	return `
-Makes every recorded call of a session again, and says of each whether the same came of
-it. It does so in an instance of its own, private and gone afterwards, which begins with
-the version of the workspace before the first call; the session and its workspace stay as
-they are. What was changed between two calls, by hand say, is taken over from the version
-that holds it.
-
-A call of an MCP server is not made again, because nobody knows what it would do: it is
-not comparable, and no difference.
-
-## Output
-
-    CALL  RECORDED  REPLAYED  VERDICT
-
-A line for each call. CALL is K.I: call I of message K, counted from 0. RECORDED and
-REPLAYED are the versions of the call's resource, or the code of the error when the call
-failed. VERDICT is same, differs or not comparable.
-`
-}
-
 func (replayCmd) ExitOne() string {
 	return "A call left something else, or the session is not trusted."
 }

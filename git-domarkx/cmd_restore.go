@@ -15,18 +15,6 @@ type restoreCmd struct {
 	Names    []string `arg:"" name:"NAME" help:"The sessions, by the names that they had."`
 }
 
-func (restoreCmd) Help() string {
-	return `
-Brings back the session of that name that was removed last, with its workspace; or the
-workspace alone, when only that was removed. With --redacted it brings back the session and the workspace as they were before
-"git domarkx redact", or before a pull that redacted them; push refuses them then.
-
-## Output
-
-    NAME  OID
-`
-}
-
 func (c *restoreCmd) Run(inv *invocation) error {
 	opened, err := inv.open()
 	if err != nil {

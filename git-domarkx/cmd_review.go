@@ -19,34 +19,6 @@ type reviewCmd struct {
 
 func (reviewCmd) row() any { return review.Review{} }
 
-func (reviewCmd) Help() string {
-	return `
-Shows a change as "git diff" does, with a line above each hunk for each message whose lines
-survive in it: SESSION#K for "git domarkx show", the agent and the model, when, and the prompt
-that led to it. Lines of a person and lines of an unknown author are named
-as such. Before the hunks it says how many lines models and persons added, which sessions took
-part with their prompts, which commands ran in their turns and how they ended, and which of these
-sessions are not on the remote.
-
-Without RANGE it reviews the branch since it left its upstream, otherwise since it left the
-remote's default branch, otherwise the last commit; each with what is not committed, also files
-that Git does not track yet. A REV alone is compared with the work tree.
-
-Only content counts, as for "git domarkx blame", so the answer is the same after a rebase, a
-squash or a cherry-pick. In a clone, "git domarkx pull" gets the sessions first. What
-"git domarkx scan" would find is masked.
-
-In Markdown, hunks are folded, and all of them are shortened alike if the text had more than
-60,000 characters, so that it fits into a comment; the text says so.
-
-## Examples
-
-    git domarkx review
-    git domarkx review --stat main...feature
-    git domarkx review HEAD^! -- src
-`
-}
-
 func (c *reviewCmd) Run(inv *invocation) error {
 	options, err := c.options(inv.args)
 	if err != nil {

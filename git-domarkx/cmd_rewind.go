@@ -17,35 +17,6 @@ type rewindCmd struct {
 	Revision string `arg:"" name:"NAME#K" help:"The last message to keep, or a snapshot: NAME~2, NAME@OID."`
 }
 
-func (rewindCmd) Help() string {
-	return `
-Takes a session back: to its messages up to and including K, or to what it was at a
-snapshot. A rewind is a new snapshot on top, so nothing leaves the history; the command
-that undoes it is printed on standard error.
-
-The session's workspace goes along, to what it was then, in a version on top. Where it is
-live on this machine, what changed since the last call is committed first, and then the
-live resources are taken back, too.
-
-A session of a coding agent that was recorded as it worked takes its work tree back: what is
-there now becomes a version first, so nothing is lost. A session that was recorded in another
-clone takes the present work tree back. Files that Git ignores now or ignored
-then, nested repositories, what is over a limit of versions, and other work trees stay as they are; what a
-version from elsewhere has of nested repositories and special files is not written. It is refused
-while an agent is in the middle of a turn in this work tree or wrote within the last minute,
-unless --yes is given. It waits, for five seconds at most, until what the agent has just done is linked to its messages.
-
-What another program saves in the work tree meanwhile is never overwritten and never removed: such
-a file is left as it is, as is one that a program has open for writing. The others are taken back, and
-the exit status is 1; the same command goes on. Everything that stays as it is, except for what Git ignores
-now, is named on standard error, and with --json as left_alone.
-
-## Output
-
-    NAME  OID
-`
-}
-
 func (rewindCmd) row() any { return rewindRow{} }
 
 // A rewindRow describes a rewind.

@@ -13,24 +13,6 @@ type rmCmd struct {
 	Force bool     `name:"force" help:"Remove it even where what changed in the workspace cannot be committed."`
 }
 
-func (rmCmd) Help() string {
-	return `
-Moves sessions and their workspaces to the trash. What changed in the workspace since the
-last call is committed first; what it has on this machine (private directories, containers,
-databases; not a directory of the work tree) is removed. "git domarkx restore NAME" brings it back until gc empties
-the trash, after gc.reflogExpireUnreachable (30 days unless set). The next push removes
-it from the remote.
-
-Where what changed in the workspace cannot be committed, since a container engine is
-down or a plugin is missing, nothing is removed. With --force, all that changed in it
-since the last version is lost; a warning names the resources.
-
-## Output
-
-    NAME  OID
-`
-}
-
 func (rmCmd) ExitOne() string {
 	return "What changed in the workspace cannot be committed; nothing was removed."
 }

@@ -32,61 +32,6 @@ type secretRow struct {
 	Commit      string `json:"commit" doc:"the newest snapshot or workspace version that has it"`
 }
 
-func (scanCmd) Help() string {
-	return `
-Looks for secrets in sessions before others can see them: passwords, keys and tokens. The whole history of each
-session is read: texts, arguments and results of calls, front matter, configurations, metadata,
-included files, attachments, originals, descriptions and names, and the files in all versions of its workspaces.
-Of Git repositories in workspaces, all objects are read, also those that no commit has any more: loose objects, packs
-and bundles. In JSON, names of members are looked at only for secrets with a form of their own. Ids, signatures and
-digests are not secrets.
-
-Files in gzip, bzip2, zstd, tar and zip (also .docx, .jar and the like) are read, also in each other, and so are texts in UTF-16, text
-on the pages of PDFs, extended attributes, and secrets in base64, in
-numeric references of HTML, or with colour codes in between.
-
-Pictures and other binary files are searched as bytes, only for secrets with a form of their own.
-
-Not read are encrypted files, other compressed formats (xz, 7z, rar, Brotli, bare zlib), pixels, metadata and compressed texts of
-pictures, sounds,
-PDFs whose fonts have codes of their own or that move single letters, archives that follow a picture or are
-damaged from the beginning, UTF-16 inside a binary file, and secrets that were encoded in another way: reversed,
-in hexadecimal, percent-encoded, in base64 twice or of compressed data, as named references of HTML, as escapes
-such as \u0041 outside of JSON, or with invisible characters in between.
-
-A finding of the rule not-readable is no secret, but a file whose content could not be read, or not all of it: a
-damaged pack, one of more than 256 MiB, or an archive that holds more than a gigabyte or has more than four others in each other.
-
-What was scanned once is not scanned again.
-
-The rules are those of gitleaks and our own, for URLs with a password, Authorization headers,
-PASSWORD=… and more. A .gitleaks.toml in the work tree adds rules (at most 200, with regex and keywords,
-without extend and path). Its allowlists and a .gitleaksignore count only with
-
-    git config domarkx.scan.repositoryRules true
-
-Of 200 made-up secrets of 40 kinds, in prose, code, arguments, results and URLs, the rules find 195 (97 %); of 10,000
-ids, digests, signatures and encoded blobs they report none. A test counts both.
-
-"git domarkx push" scans what it is about to send, and holds back sessions with a finding. If a finding is not a
-secret, or others may know it, allow it with its FINGERPRINT. Otherwise change the secret where it is in use,
-and remove it from the history with "git domarkx redact".
-
-## Output
-
-    NAME#K  RULE  WHERE  MASKED  FINGERPRINT
-
-A line for each finding. WHERE names the snapshot if the secret is only in an earlier one. A terminal shows an entry for each
-secret instead: the name that it is assigned to and the masked secret, as in OPENAI_API_KEY=sk-****, the rule, in how many places
-it is, the fingerprint, and below it the first places; --all lists all of them.
-
-## Examples
-
-    git domarkx scan talk
-    git domarkx scan --allow 0123456789abcdef0123
-`
-}
-
 func (scanCmd) ExitOne() string { return "There is a finding." }
 
 func (c *scanCmd) Run(inv *invocation) error {

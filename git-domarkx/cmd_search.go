@@ -43,40 +43,6 @@ type searchRow struct {
 	Snippet  string    `json:"snippet" head:"SNIPPET" doc:"one line of the text, around the match"`
 }
 
-func (searchCmd) Help() string {
-	return `
-Finds messages by what they say, call and get as results, in all sessions. A message that
-several sessions share is shown once for each.
-
-A query is words, which must all be in a message: git domarkx search rate limit. The best matches
-come first: those that have the rarer words, have them more often, or are shorter; words in calls
-and results count half. Case does not matter, and neither do accents of Latin letters.
-
-    "rate limit"       the words side by side (quote the quotes: '"rate limit"')
-    limit*             words that begin with limit
-    NOT limit          not this word; also before a phrase
-    rate OR quota      one of both; a b OR c means (a b) or c
-    getUser            also a part of getUserByID; user is in it too, and in snake_user
-    限制               any run of Chinese, Japanese or Korean characters
-
-With -F and -e the texts themselves are searched, and the newest messages come first. Case matters; (?i) before
-a regular expression ignores it. ^ and $ match at lines. Strings in calls and results
-are searched as they are, without the escapes of JSON.
-
-The index is .git/domarkx/search.db. It is brought up to date by each search, and can be
-removed at any time. Each message is indexed once.
-
-## Output
-
-    MESSAGE  DATE  ROLE  SNIPPET
-
-MESSAGE is the message, as NAME#K. On a terminal the snippet is on a line of its own, with
-the matches highlighted. Without -n it shows the ten best hits there, those first that have a
-word of the query in what the user or the model says and not only in calls and results, and
-says how many more there are. With -F and -e these are the newest ones.
-`
-}
-
 func (searchCmd) ExitOne() string { return "Nothing was found." }
 
 func (c *searchCmd) Run(inv *invocation) error {

@@ -18,42 +18,6 @@ type showCmd struct {
 
 func (showCmd) row() any { return showRow{} }
 
-func (showCmd) Help() string {
-	return `
-Shows a session, or one message of it.
-
-On a terminal it shows the conversation, as "git domarkx web" does: for each message its
-number, who wrote it, the model, when, and the text, wrapped at the width of the terminal. A
-call is a line with the tool and what says most about the call, a result the line below it,
-and so is a thought; --calls shows them in full. Of a message that is named, as NAME#K, they
-are shown in full, too. Characters that would control the terminal are shown as escapes.
-
-Elsewhere, and with --format md, it prints the document, byte for byte as its author saved
-it. --format json is the domarkx snapshot. In the formats of other programs the session is
-shown as export writes it. --json is for programs that want to read a conversation: what the
-terminal shows, with all calls and results.
-
-An imported document's own snapshot_id and import_timestamp are shown for the snapshot
-that the import made; any other snapshot's are derived from its commit. A message that
-was changed on two sides stands there twice, and message_metadata.conflict names the
-side; how many there are is said on standard error.
-
-The output of a call that is too large for a message is cut there, and kept whole: the
-"attachment" of its tool-result names it. So is the transcript of an agent of Zeus: the
-"session_sha256" of its message names it.
-
-## Examples
-
-    git domarkx show talk
-    git domarkx show --calls @1
-    git domarkx show talk#3
-    git domarkx show --format md talk
-    git domarkx show --format json talk~1 | jq .conversation
-    git domarkx show --json talk | jq -r '.messages[] | select(.role == "user") | .text'
-    git domarkx show --attachment 3c6e0b8a9c15224a8228b9a98ca1531d... talk >build.log
-`
-}
-
 // mentionConflictsOf prints how many conflicts a snapshot has, to standard error.
 func (inv *invocation) mentionConflictsOf(sessions *engine.SessionManager, r engine.Revision) error {
 	info, err := sessions.Resolve(inv.ctx, r)

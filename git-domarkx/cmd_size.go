@@ -27,32 +27,6 @@ type sizeRow struct {
 	Versions    int64  `json:"versions" head:"VERSIONS" doc:"bytes of versions of workspaces"`
 }
 
-func (sizeCmd) Help() string {
-	return `
-Says what takes space on the disk: bytes of objects as Git compresses them, and of the files
-in .git/domarkx.
-
-A session's ONLY is what no other session and no branch or tag needs: forks share what they
-have in common, and what an agent commits is shared with the branch. For workspaces, ONLY is
-what no other workspace needs. The versions that a session's messages are linked to count for
-the session and for their workspace. What a remote has as well is not shared.
-
-Git removes what no reference needs any more with "git gc"; before that, the trash and the
-reflogs keep what was removed or redacted for a while.
-
-## Output
-
-    NAME  ONLY  SHARED
-
-With --by session or workspace, there are MESSAGES, ORIGINALS, ATTACHMENTS and VERSIONS, too:
-the parts of ONLY and SHARED together. The largest come first.
-
-## Examples
-
-    git domarkx size --by session
-`
-}
-
 func (c *sizeCmd) Run(inv *invocation) error {
 	setGCPercent(inv.getenv, 100)
 	opened, err := inv.open()

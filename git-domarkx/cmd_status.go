@@ -18,47 +18,6 @@ import (
 
 type statusCmd struct{ jsonOption }
 
-func (statusCmd) Help() string {
-	return `
-Says what the repository's sessions are up to: mounts, saves that did not parse, sessions
-that are not the same here and at a remote, as of the last push or fetch, workspaces that
-are live on this machine, and sessions that are not trusted.
-
-## Output
-
-    WHAT  NAME  DETAIL
-
-Of sessions in the same state, those with the newest activity come first; a terminal shows
-when that was.
-
-- ` + "`" + `mount` + "`" + `: NAME is the directory, DETAIL says who serves it, and whether that process ended or does not answer.
-- ` + "`" + `watch` + "`" + `: a process records the conversations of coding agents; DETAIL says since when.
-- ` + "`" + `pending` + "`" + `: a mount has a save of the session that is not in it yet; DETAIL says why. Commands refuse
-  the session until it is.
-- ` + "`" + `draft` + "`" + `: a save in a mount did not parse; DETAIL says where it is wrong.
-- ` + "`" + `file` + "`" + `: a file that was saved beside sessions in a mount is in none of them. Images are kept once a session
-  shows them, others with "import --attach".
-- ` + "`" + `conflict` + "`" + `: a merge left messages in the texts of both sides; DETAIL says how many.
-- ` + "`" + `ahead` + "`" + `, ` + "`" + `behind` + "`" + `, ` + "`" + `diverged` + "`" + `: the session has more here, there, or on both sides; DETAIL is the remote.
-- ` + "`" + `only there` + "`" + `: the remote, which is DETAIL, has a session that is not here.
-- ` + "`" + `live` + "`" + `, ` + "`" + `dirty` + "`" + `, ` + "`" + `busy` + "`" + `: the workspace NAME has resources on this machine, which are DETAIL; they hold
-  changes that are in no version; another process works with them. Only directories are looked
-  into.
-- ` + "`" + `outdated` + "`" + `: the workspace has a newer version than its resources, after a kill or a pull; the next
-  call brings them there.
-- ` + "`" + `loading` + "`" + `: a version was loaded only in part, which is no change of yours; the next call goes on with it or says what
-  is in the way, and "rewind" leads to another version.
-- ` + "`" + `setup` + "`" + `: the setup script of the workspace did not end well.
-- ` + "`" + `interrupted` + "`" + `: the program was killed during a call of the session NAME; "run" records that.
-- ` + "`" + `untrusted` + "`" + `: the session asks for resources, or has calls to make in those of .domarkx.toml, and is
-  not run before you trust it.
-- ` + "`" + `settings` + "`" + `: .domarkx.toml is wrong; DETAIL says where. Sessions are not run or trusted until it
-  is mended.
-
-When there is nothing to say, a terminal says so, and programs read nothing.
-`
-}
-
 func (c *statusCmd) Run(inv *invocation) error {
 	inv.patience = mountd.ReportPatience
 	opened, err := inv.open()

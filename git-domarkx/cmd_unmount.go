@@ -13,23 +13,6 @@ type unmountCmd struct {
 	Dir   string `arg:"" optional:"" name:"DIR" help:"The directory; as for mount when none is given, or that of the only mount."`
 }
 
-func (unmountCmd) Help() string {
-	return `
-Ends a mount. Saves that are not snapshots yet become such first. A mount that somebody
-uses stays as it is, and the command says who does. Without DIR it ends the mount on the
-directory that "git domarkx mount" uses, or else the only mount of the repository.
-
-When the process that serves the mount does not answer, because it is stopped or hangs,
-the command says so within two seconds and changes nothing. With --force it takes the
-mount off its directory all the same; programs that use it get errors. What they saved is
-kept: the process stores it when it goes on, and the next command when it has ended.
-
-## Output
-
-The directory.
-`
-}
-
 func (unmountCmd) ExitOne() string {
 	return "The mount is in use, or its server does not answer; it is left whole."
 }

@@ -33,45 +33,6 @@ type usageSumRow struct {
 	PricesDate string    `json:"prices_date" doc:"the day of the table of prices, YYYY-MM-DD"`
 }
 
-func (usageCmd) Help() string {
-	return `
-Adds up the tokens that models used in your sessions, as their providers reported them. Each
-response counts once: also where sessions share it because one was forked from another, which
-an agent may have done too. It then counts for the session that began first.
-
-INPUT excludes the tokens in CACHE READ and CACHE WRITE, OUTPUT includes reasoning. Days are those
-of your time zone. What an edit or a rewind removed from a session is not counted.
-
-## Cost
-
-COST is in USD: what the agent recorded, otherwise the tokens times the price of the model. Prices
-come from a table that is part of this program and was made from models.dev on ` + prices.Date() + `; on a
-terminal and in JSON the date is beside the result. Yours override them (USD for a million tokens):
-
-    git config domarkx.price.MODEL.input 3
-    git config domarkx.price.MODEL.output 15
-    git config domarkx.price.MODEL.cacheRead 0.3
-    git config domarkx.price.MODEL.cacheWrite 3.75
-
-MODEL is the model as the provider reports it ("git domarkx usage --by model"). Where no price is
-known, COST is "-", and the models are named on standard error. Subscriptions, discounts and
-cache writes that last longer cost something else than the table says.
-
-Nothing is asked over the network.
-
-## Output
-
-    KEY  RESPONSES  INPUT  CACHE READ  CACHE WRITE  OUTPUT  COST
-
-Sorted by KEY. On a terminal, a last line has the total.
-
-## Examples
-
-    git domarkx usage --by model --since 2026-11-01 --until 2026-11-30
-    git domarkx usage --by day 'claude-code/*'
-`
-}
-
 func (usageCmd) ExitOne() string {
 	return "A session cannot be read, and the others are counted."
 }

@@ -18,18 +18,6 @@ type versionResult struct {
 	Version string `json:"version" doc:"the version, the commit and the Go release, as version prints it"`
 }
 
-func (versionCmd) Help() string {
-	return `
-Prints the version, as git domarkx --version does: the release, the commit it was built from when that is known, and the Go
-release and system that it was built with and for. A build of your own shows the
-version that Go recorded for it.
-
-## Output
-
-    git-domarkx version v1.0.0 (0123456789ab) go1.26.0 linux/amd64
-`
-}
-
 func (c versionCmd) Run(inv *invocation) error {
 	if c.JSON {
 		return printResult(inv, true, versionResult{versionText(release, commit, buildInfo())})

@@ -22,30 +22,6 @@ type webCmd struct {
 	Open bool `help:"Open the address in your browser, $BROWSER if that is set."`
 }
 
-func (webCmd) Help() string {
-	return `
-Serves the sessions to a browser on this machine, until it is interrupted: a list of sessions with
-search and filters, each session as it grows, its snapshots and their differences, the
-versions of workspaces as directories of files, and any commit or range of commits beside the
-conversation that led to it. Nothing can be changed there.
-
-It prints the address to open. Its token is exchanged for a cookie, without which nothing is
-answered, so other users of the machine and pages of other sites see nothing. The server can be
-reached from this machine only.
-
-What sessions say is escaped and runs nothing. Attachments and files are sent as text, as images,
-or to be downloaded; SVG is always downloaded.
-
-## Output
-
-    http://127.0.0.1:PORT/?token=TOKEN
-
-## Examples
-
-    git domarkx web --open
-`
-}
-
 func (c *webCmd) Run(inv *invocation) error {
 	if c.Port < 0 || c.Port > 65535 {
 		return usagef("--port is %d, expected 1 to 65535", c.Port)

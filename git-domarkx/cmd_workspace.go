@@ -10,20 +10,3 @@ type workspaceCmd struct {
 	Attach   workspaceAttachCmd   `cmd:"" help:"Let a session work in another workspace."`
 	Rm       workspaceRmCmd       `cmd:"" help:"Move a workspace to the trash."`
 }
-
-func (workspaceCmd) Help() string {
-	return `
-A workspace is the environment that the calls of a session run in: one or more resources,
-such as a directory, a shell, a container or a database. It is made by the first call of a
-session whose document asks for it (a workspace-config block), and it is named like the
-session. After each call its state is committed as a version, to which the message
-that made the call is linked: refs/domarkx/workspaces/WS holds the newest.
-
-- ` + "`WS`" + ` is a workspace: its newest version.
-- ` + "`WS~2`" + ` is the version two before that.
-- ` + "`WS@OID`" + ` is the version whose object id begins with OID.
-
-The versions of a workspace can be browsed in a mount, below workspaces/. To go back to
-one, rewind the session: "git domarkx rewind NAME#K".
-`
-}

@@ -12,18 +12,6 @@ type workspaceCheckoutCmd struct {
 	Dir      string `arg:"" name:"DIR" help:"A directory that is empty or not there."`
 }
 
-func (workspaceCheckoutCmd) Help() string {
-	return `
-Writes a version of a workspace to a directory, each resource to DIR/RESOURCE, as "git
-domarkx checkout" does for a message. That of a workspace without a session of its
-name counts as untrusted.
-
-## Output
-
-    DIR
-`
-}
-
 func (workspaceCheckoutCmd) ExitOne() string { return refusedCheckout }
 
 func (c *workspaceCheckoutCmd) Run(inv *invocation) error {

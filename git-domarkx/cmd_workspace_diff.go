@@ -11,20 +11,6 @@ type workspaceDiffCmd struct {
 	B string `arg:"" name:"B" help:"The new side."`
 }
 
-func (workspaceDiffCmd) Help() string {
-	return `
-Prints a unified diff of the files of two versions, in the form of git diff: a path
-begins with the id of its resource. Binary files are named, and so are changes of
-modes, types, owners, devices and extended attributes. Where the resources themselves or
-their configs differ, workspace.json shows it.
-
-## Examples
-
-    git domarkx workspace diff talk~1 talk
-    git domarkx workspace diff talk#3 talk#7
-`
-}
-
 func (workspaceDiffCmd) ExitOne() string { return "The two differ." }
 
 func (c *workspaceDiffCmd) Run(inv *invocation) error {

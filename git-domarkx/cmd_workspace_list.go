@@ -13,18 +13,6 @@ type workspaceRow struct {
 	Operation string    `json:"operation" doc:"what made it: create, call, change, rewind …"`
 }
 
-func (workspaceListCmd) Help() string {
-	return `
-Lists all workspaces by name.
-
-## Output
-
-    NAME  NUMBER  UPDATED  SUBJECT
-
-The number is that of the newest version, the subject what made it.
-`
-}
-
 func (c *workspaceListCmd) Run(inv *invocation) error {
 	sessions, err := inv.sessions()
 	if err != nil {

@@ -42,20 +42,6 @@ func versionRowOf(v domarkx.Version) versionRow {
 	return row
 }
 
-func (workspaceLogCmd) Help() string {
-	return `
-Lists the versions of a workspace, newest first. Ordinary Git does it too: "git log
-refs/domarkx/workspaces/WS".
-
-## Output
-
-    VERSION  DATE  NUMBER  SUBJECT
-
-The number is that of the version's directory in a mount. SUBJECT ends with when and why the
-files of the version were removed, if "git domarkx gc --expire-versions" did that.
-`
-}
-
 func (c *workspaceLogCmd) Run(inv *invocation) error {
 	revision, err := engine.ParseRevision(c.Revision)
 	if err != nil {

@@ -6,22 +6,6 @@ type workspacePathCmd struct {
 	Resource  string `arg:"" optional:"" name:"RESOURCE" help:"One of its resources; without it, all that are directories."`
 }
 
-func (workspacePathCmd) Help() string {
-	return `
-Prints the directories of this machine in which a workspace is live, one a line, in the
-order of the document. It creates nothing: a workspace becomes live on a machine with the
-first call there. A resource that is no directory, such as a database, has no path.
-
-## Output
-
-    PATH
-
-## Examples
-
-    cd "$(git domarkx workspace path talk shell)"
-`
-}
-
 func (workspacePathCmd) ExitOne() string { return "The workspace is not live on this machine." }
 
 func (c *workspacePathCmd) Run(inv *invocation) error {

@@ -8,26 +8,6 @@ type workspaceRmCmd struct {
 	Force     bool   `name:"force" help:"Remove it even where what changed cannot be committed."`
 }
 
-func (workspaceRmCmd) Help() string {
-	return `
-Commits what is live as a version, removes what the workspace has on this machine
-(private directories, containers, databases; not a directory of the work tree), and moves the
-workspace to the trash. "git domarkx restore WS" brings it back until gc empties the
-trash. Versions that messages are linked to stay with their sessions.
-
-What is left on this machine of a workspace that is gone, which doctor finds, is removed
-likewise; without changes nothing goes to the trash, and there is no OID.
-
-Where what changed cannot be committed, since a container engine is down or a plugin is
-missing, nothing is removed. With --force, all that changed since the last version is
-lost; a warning names the resources. Containers that could not be removed are for gc.
-
-## Output
-
-    NAME  OID
-`
-}
-
 func (workspaceRmCmd) ExitOne() string {
 	return "What changed in the workspace cannot be committed; nothing was removed."
 }

@@ -9,21 +9,6 @@ type workspaceShowCmd struct {
 	Revision string `arg:"" name:"WS[@OID]" help:"A workspace, WS~2, WS@OID, or the message NAME#K of a session."`
 }
 
-func (workspaceShowCmd) Help() string {
-	return `
-Lists the resources of a version of a workspace, as the document has them.
-
-## Output
-
-    RESOURCE  TYPE  VERSION  CONFIG
-
-VERSION is the object id of what the resource holds, the same for equal content
-everywhere; CONFIG is the document's object as JSON. The object of --json has the members
-workspace, oid, number, date, subject, operation, parents, call (as that of workspace
-log) and resources, an array of objects with id, type, version and config.
-`
-}
-
 func (c *workspaceShowCmd) Run(inv *invocation) error {
 	_, _, v, err := inv.version(c.Revision)
 	if err != nil {

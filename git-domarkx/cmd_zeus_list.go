@@ -15,22 +15,6 @@ type zeusListCmd struct {
 	agentRows
 }
 
-func (zeusListCmd) Help() string {
-	return `
-Lists the agents of all snapshots of Zeus: of the sessions that were saved or imported as
-such, and of the files in Zeus's own directory that are not sessions here. The newest snapshot
-comes first, by its name.
-
-## Output
-
-    AGENT_ID  KIND  STATUS  DETAIL
-
-A line for each agent of each snapshot. STATUS is saved, and DETAIL is the name of the
-snapshot, which "git domarkx zeus restore" takes. The objects of --json have the members
-agent_id, kind, status and detail.
-`
-}
-
 func (zeusListCmd) ExitOne() string {
 	return "A snapshot could not be read; the others were."
 }

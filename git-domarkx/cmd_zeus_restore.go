@@ -24,41 +24,6 @@ type zeusRestoreCmd struct {
 	Name string `arg:"" name:"NAME" help:"A session, NAME~2 or NAME@OID; or a snapshot in Zeus's directory, by its name or path."`
 }
 
-func (zeusRestoreCmd) Help() string {
-	return `
-Starts the agents of a snapshot again: each in a kitty of its own or a session of tmux, as
-it was, in its directory, with its transcript. The program that is started is the user's own
-setting (see git domarkx help zeus), never one that the snapshot names.
-
-When one of the agents runs already, nothing is started. With --if-running=skip those that
-run are left as they are; with --if-running=replace they are closed first. A session of tmux
-that has the name of one in the snapshot is that agent's problem alone: it fails, is
-skipped, or the session is closed. An agent whose directory no longer exists starts in the home
-directory, with a warning.
-
-A transcript that is missing is written from what was kept with the session: to its own
-place, or into the directory of --session-dir, and then the agent is started with that one. A file
-that is there is never replaced. As a snapshot can come from anybody, only what is a
-session of pi is written, and only to a name that ends in .jsonl.
-
-Where sway runs, the windows of kitty go back to their workspaces, unless --workspace-mode is
-current. Agents in tmux have none.
-
-## Output
-
-    AGENT_ID  KIND  STATUS  DETAIL
-
-A line for each agent. STATUS is restored, skipped or failed, and DETAIL says where it is,
-or why. Standard error says how many of each there were. The objects of --json have
-the members agent_id, kind, status and detail.
-
-## Examples
-
-    git domarkx zeus restore 20260302T071509Z-before-holidays
-    git domarkx zeus restore --if-running=skip --session-dir ~/sessions fleet
-`
-}
-
 func (zeusRestoreCmd) ExitOne() string {
 	return "An agent was not restored, and not skipped because it runs already."
 }

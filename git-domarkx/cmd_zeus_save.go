@@ -27,38 +27,6 @@ type zeusSaveCmd struct {
 	agentRows
 }
 
-func (zeusSaveCmd) Help() string {
-	return `
-Finds the agents of Zeus that are live, in windows of kitty and sessions of tmux, and saves
-which they are, as a session here and as a snapshot in Zeus's own directory, both called
-TIME-NAME. The transcript of each agent is kept with the session; "git domarkx show
---attachment" prints one, by the session_sha256 of its message.
-
-All agents are saved or none: when it is not known of one which transcript it goes on
-with, nothing is, and its line says so. When one of the two places cannot be written,
-nothing is in the other one either; a snapshot of Zeus's that has the name already is left
-alone, and TIME-NAME gets a number.
-
-With --close the agents are closed after everything is stored. Standard error names those that
-could not be closed.
-
-## Output
-
-    AGENT_ID  KIND  STATUS  DETAIL
-
-A line for each agent. STATUS is saved, and DETAIL the path of the transcript; where nothing
-is saved, it is failed for those that are in the way and skipped for the others, and DETAIL
-says why. Standard error says how many
-there were, and the name of the session. The
-objects of --json have the members agent_id, kind, status and detail.
-
-## Examples
-
-    git domarkx zeus save --name before-holidays --close
-    git domarkx show 20260302T071509Z-before-holidays
-`
-}
-
 func (zeusSaveCmd) ExitOne() string {
 	return "There is no agent, or one that cannot be saved; nothing was."
 }

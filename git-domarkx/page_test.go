@@ -130,7 +130,9 @@ func derivedLists(t *testing.T) map[string]string {
 }
 
 func TestPagesAreComplete(t *testing.T) {
+	texts := map[string]bool{}
 	for _, p := range allPages(model(t)) {
+		texts[strings.ReplaceAll(cmp.Or(p.Verb, "git-domarkx"), " ", "_")+".md"] = true
 		if len(p.Body) == 0 {
 			t.Errorf("%s has no help text", p.Name)
 		}
@@ -148,6 +150,9 @@ func TestPagesAreComplete(t *testing.T) {
 		if !strings.Contains(text.String(), "\nEXIT STATUS\n") {
 			t.Errorf("%s says nothing about its exit status", p.Name)
 		}
+		if strings.Contains(text.String(), "{{") {
+			t.Errorf("%s has a mark for which the program has no text", p.Name)
+		}
 		for line := range strings.Lines(text.String()) {
 			if len([]rune(line)) > clidoc.TextWidth+30 {
 				t.Errorf("%s: line too wide: %q", p.Name, line)
@@ -157,6 +162,15 @@ func TestPagesAreComplete(t *testing.T) {
 			if it.Text == "" {
 				t.Errorf("%s: %s has no help", p.Name, it.Term)
 			}
+		}
+	}
+	files, err := helpPages.ReadDir("help")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		if !texts[f.Name()] {
+			t.Errorf("help/%s is the text of no command", f.Name())
 		}
 	}
 }
