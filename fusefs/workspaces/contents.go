@@ -10,8 +10,6 @@ import (
 	"io"
 	"sync"
 
-	"github.com/hanwen/go-fuse/v2/fuse"
-
 	"github.com/domarkx/domarkx/format/domarkx"
 )
 
@@ -22,14 +20,9 @@ const (
 
 type opener func(ctx context.Context, id string) (domarkx.Content, error)
 
-// An inMemory content can return all its bytes, which may be in a cache. Answers to the
-// kernel refer to them; nobody may change them.
-type inMemory interface{ Bytes() ([]byte, error) }
-
 // contents caches open contents, of files that the kernel reads in parts.
 type contents struct {
-	open  opener
-	spare sync.Pool // memory for blocks
+	open opener
 
 	mu    sync.Mutex
 	kept  map[string]*list.Element // of *opened, the last used first
@@ -53,58 +46,23 @@ func newContents(open opener) *contents {
 
 // read fills dst with the bytes of a content from off. It returns domarkx.ErrCorrupt if
 // the content does not have size bytes.
-func (c *contents) read(ctx context.Context, id string, size int64, dst []byte, off int64) error {
-	r, err := c.reply(ctx, id, size, dst, off)
-	if err != nil {
-		return err
-	}
-	defer r.Done()
-	data, _ := r.Bytes(dst)
-	copy(dst, data)
-	return nil
-}
-
-// reply is like read, but returns an answer for the kernel. If the bytes are in memory
-// already, the answer refers to them and dst is not filled.
-func (c *contents) reply(ctx context.Context, id string, size int64, dst []byte, off int64) (r fuse.ReadResult, err error) {
+func (c *contents) read(ctx context.Context, id string, size int64, dst []byte, off int64) (err error) {
 	o := c.opened(ctx, id)
 	defer func() { err = errors.Join(err, c.done(o)) }()
 	if o.err != nil {
-		return nil, o.err
+		return o.err
 	}
 	if o.Size() != size {
-		return nil, errSize(o.Size(), size)
-	}
-	switch content := o.Content.(type) {
-	case *readAhead:
-		return content.borrow(off, len(dst))
-	case inMemory:
-		data, err := content.Bytes()
-		if err == nil && int64(len(dst)) > int64(len(data))-off {
-			err = io.ErrUnexpectedEOF
-		}
-		if err != nil {
-			return nil, err
-		}
-		return fuse.ReadResultData(data[off:][:len(dst)]), nil
+		return fmt.Errorf("content: %w: it has %d bytes, expected %d", domarkx.ErrCorrupt, o.Size(), size)
 	}
 	n, err := o.ReadAt(dst, off)
-	return fuse.ReadResultData(dst), checkFull(n, len(dst), err)
-}
-
-// prepare starts to read a content, or its beginning, before the kernel asks for it. It
-// ignores errors: they occur again when the kernel asks.
-func (c *contents) prepare(ctx context.Context, id string) {
-	o := c.opened(ctx, id)
-	if o.err == nil {
-		switch content := o.Content.(type) {
-		case *readAhead:
-			content.prepare()
-		case inMemory:
-			_, _ = content.Bytes()
-		}
+	if n == len(dst) {
+		return nil
 	}
-	_ = c.done(o)
+	if err == nil || errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
 }
 
 // opened returns the open content with an id; its field err is set if that cannot be
@@ -113,9 +71,6 @@ func (c *contents) opened(ctx context.Context, id string) *opened {
 	o := c.use(id)
 	o.opening.Do(func() {
 		if o.Content, o.err = c.open(ctx, id); o.err == nil {
-			if _, ok := o.Content.(inMemory); !ok && o.Size() >= largeFrom {
-				o.Content = newReadAhead(o.Content, &c.spare)
-			}
 			c.count(o)
 		}
 	})
@@ -123,25 +78,6 @@ func (c *contents) opened(ctx context.Context, id string) *opened {
 		c.drop(o)
 	}
 	return o
-}
-
-// readWhole fills dst with a whole content, whose size must be len(dst). It may write to
-// dst[len(dst):cap(dst)].
-func readWhole(ctx context.Context, open opener, id string, dst []byte) (err error) {
-	content, err := open(ctx, id)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, content.Close()) }()
-	if content.Size() != int64(len(dst)) {
-		return errSize(content.Size(), int64(len(dst)))
-	}
-	n, err := content.ReadAt(dst[:cap(dst)], 0) // decompression is faster with spare room
-	return checkFull(n, len(dst), err)
-}
-
-func errSize(size, expected int64) error {
-	return fmt.Errorf("content: %w: it has %d bytes, expected %d", domarkx.ErrCorrupt, size, expected)
 }
 
 // use returns the cache entry with an id, a new one if there is none. The caller must
@@ -161,7 +97,7 @@ func (c *contents) use(id string) *opened {
 }
 
 // count adds a content that was just opened to the total, and drops the least recently
-// used contents. Large contents are read in blocks, so at most a quarter of the limit is
+// used contents. Large contents are not in memory, so at most a quarter of the limit is
 // counted for one.
 func (c *contents) count(o *opened) {
 	c.mu.Lock()
@@ -229,16 +165,4 @@ func (c *contents) close() {
 	for _, o := range gone {
 		_ = c.done(o)
 	}
-}
-
-// checkFull returns an error unless a read returned all wanted bytes. io.EOF after the
-// last wanted byte is not an error.
-func checkFull(n int, want int, err error) error {
-	switch {
-	case n == want:
-		return nil
-	case err == nil || errors.Is(err, io.EOF):
-		return io.ErrUnexpectedEOF
-	}
-	return err
 }

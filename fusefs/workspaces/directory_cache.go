@@ -89,12 +89,6 @@ func (c *directoryCache) make(ctx context.Context, files []domarkx.File) (*direc
 	return found, nil
 }
 
-func (c *directoryCache) has(id string) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.kept[id] != nil
-}
-
 func (c *directoryCache) get(id string) *directory {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -15,15 +15,14 @@ type FS struct {
 	config             Config
 	*catalog
 
-	owner      uint32 // of all files
-	kept       *directoryCache
-	contents   *contents
-	prefetcher *prefetcher
+	owner    uint32 // of all files
+	kept     *directoryCache
+	contents *contents
 
 	mu    sync.Mutex
-	nodes table  // the nodes that the kernel knows
-	last  uint64 // last id assigned
-	gen   uint64 // number of the newest dirListing
+	nodes map[uint64]*node // the nodes that the kernel knows
+	last  uint64           // last id assigned
+	gen   uint64           // number of the newest dirListing
 }
 
 // New returns a file system.
@@ -39,9 +38,7 @@ func New(c Config) *FS {
 		last:          fuse.FUSE_ROOT_ID,
 	}
 	top := &node{kind: kindDirectory, id: fuse.FUSE_ROOT_ID, ino: inode(0, "workspaces"), meta: meta{mode: dirMode, links: 1, date: c.Started.Unix()}}
-	f.nodes = table{}
-	f.nodes.put(top)
-	f.prefetcher = newPrefetcher(f)
+	f.nodes = map[uint64]*node{top.id: top}
 	return f
 }
 
@@ -54,22 +51,14 @@ func (f *FS) Path(ctx context.Context, id, preferred string) (string, error) {
 // String names the file system.
 func (f *FS) String() string { return "domarkx" }
 
-// Init starts the prefetcher.
-func (f *FS) Init(s *fuse.Server) {
-	f.prefetcher.start(s)
-}
-
-// OnUnmount stops the background work.
-func (f *FS) OnUnmount() {
-	f.prefetcher.stop()
-	f.contents.close()
-}
+// OnUnmount closes the open contents.
+func (f *FS) OnUnmount() { f.contents.close() }
 
 // node returns the node with the id of the kernel, or nil.
 func (f *FS) node(id uint64) *node {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.nodes.get(id)
+	return f.nodes[id]
 }
 
 // fail returns the status for an error, and logs an error that the caller did not cause.
@@ -94,7 +83,7 @@ func (f *FS) remember(n *node) *node {
 	if n.id == 0 {
 		f.last++
 		n.id = f.last
-		f.nodes.put(n)
+		f.nodes[n.id] = n
 	}
 	n.lookups++
 	return n
@@ -116,14 +105,14 @@ func (f *FS) child(parent *node, l *listing, i int) *node {
 func (f *FS) Forget(id, lookups uint64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	n := f.nodes.get(id)
+	n := f.nodes[id]
 	if n == nil || n.parent == nil {
 		return
 	}
 	if n.lookups -= min(n.lookups, lookups); n.lookups > 0 {
 		return
 	}
-	f.nodes.remove(id)
+	delete(f.nodes, id)
 	if n.kind == kindEntry {
 		n.parent.listing.nodes[n.slot] = nil
 		return

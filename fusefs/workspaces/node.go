@@ -45,26 +45,12 @@ type node struct {
 	meta meta
 
 	lookups uint64 // references that the kernel holds; guarded by FS.mu
-	entries        // directories only
-	use
-}
 
-// entries are what is known of a directory.
-type entries struct {
+	// directories only
 	loading sync.Mutex
 	listing *listing         // immutable directories: nil until read; set under loading and FS.mu
 	live    map[string]*node // mutable directories: the nodes in it that the kernel knows; guarded by FS.mu
 	lists   []dirListing     // mutable directories: recent listings; guarded by FS.mu
-}
-
-// A use is how programs read a node, for the prefetcher. FS.mu guards it.
-type use struct {
-	cached      bool // the kernel has the content
-	misses      int  // directories: contents that the kernel asked for
-	window      int  // directories: number of contents to push at once
-	pushing     bool // directories: a push is queued or running
-	listed      bool // the kernel has listed it, or it is being read ahead
-	directories int  // directories: subdirectories that the kernel has listed
 }
 
 // A meta holds the attributes of a node.

@@ -39,16 +39,8 @@ func (f *FS) Read(_ <-chan struct{}, in *fuse.ReadIn, buf []byte) (fuse.ReadResu
 	if len(buf) == 0 {
 		return fuse.ReadResultData(nil), fuse.OK
 	}
-	// Do this before the read, so that the prefetcher does not read the same content.
-	f.prefetcher.noteRead(n, off == 0, off+int64(len(buf)) == n.meta.size)
-	r, err := fuse.ReadResultData(buf), error(nil)
-	if int64(len(buf)) == n.meta.size && n.meta.size < largeFrom {
-		err = readWhole(context.Background(), f.config.Contents.Content, n.key, buf)
-	} else {
-		r, err = f.contents.reply(context.Background(), n.key, n.meta.size, buf, off)
-	}
-	if err != nil {
+	if err := f.contents.read(context.Background(), n.key, n.meta.size, buf, off); err != nil {
 		return nil, f.fail("reading a file of a version", n, "", err)
 	}
-	return r, fuse.OK
+	return fuse.ReadResultData(buf), fuse.OK
 }

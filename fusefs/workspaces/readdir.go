@@ -43,9 +43,6 @@ func (f *FS) readDir(in *fuse.ReadIn, out *fuse.DirEntryList, plus bool) fuse.St
 	if err != nil {
 		return f.fail("reading a directory of a version", n, "", err)
 	}
-	if in.Offset == 0 {
-		f.prefetcher.noteListed(n)
-	}
 	f.addEntries(n, l, in.Offset, out, plus)
 	return fuse.OK
 }
