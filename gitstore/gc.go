@@ -57,7 +57,7 @@ func (s *Store) GC(ctx context.Context) ([]snapshot.Finding, error) {
 	}
 	before := time.Now().Add(-staleAfter)
 	stale, err := s.removeStale(before)
-	return append(findings, stale...), errors.Join(err, derived.RemoveFormer(s.StateDir()), s.releaseKeeps(ctx), s.db.ReleaseFetched(), s.db.RemoveSizes(before))
+	return append(findings, stale...), errors.Join(err, derived.RemoveFormer(s.StateDir()), s.releaseKeeps(ctx), s.db.ReleaseFetched())
 }
 
 // removeStale removes the temporary files of caches and of package atomicfile in the state directory that were last modified

@@ -40,16 +40,16 @@ var (
 	ScanBlobs  = Kind{path: "scan/*.blobs"}                    // findings in blobs, which are masked
 	WorkTree   = Kind{path: "observed/*/stat", texts: true}    // contents of files in a work tree, by their stat
 	Tracked    = Kind{path: "observed/*/tracked", texts: true} // files in the index of a work tree
-	Sizes      = Kind{path: "sizes/*"}                         // sizes of the objects in a pack
 
 	formerChats = Kind{path: "chat", texts: true, former: true}
 	formerUsage = Kind{path: "usage-new", texts: true, former: true}
 	formerFiles = Kind{path: "unpacked", texts: true, former: true}
+	formerSizes = Kind{path: "sizes", former: true}
 )
 
 // Kinds returns all kinds.
 func Kinds() []Kind {
-	return []Kind{Sessions, Conflicts, Workspaces, Synced, GitVersion, Usage, Search, ScanTips, ScanBlobs, WorkTree, Tracked, Sizes, formerChats, formerUsage, formerFiles}
+	return []Kind{Sessions, Conflicts, Workspaces, Synced, GitVersion, Usage, Search, ScanTips, ScanBlobs, WorkTree, Tracked, formerChats, formerUsage, formerFiles, formerSizes}
 }
 
 // Path returns the path of the file with a key, which is "" for kinds with one file.

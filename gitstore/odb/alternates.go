@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
@@ -101,8 +102,8 @@ func splitList(list string) []string {
 	var paths []string
 	for list != "" {
 		end := strings.IndexByte(list, os.PathListSeparator)
-		if list[0] == '"' {
-			if n := quotedLen(list); n > 0 && (n == len(list) || list[n] == os.PathListSeparator) {
+		if quoted, err := strconv.QuotedPrefix(list); err == nil && list[0] == '"' {
+			if n := len(quoted); n == len(list) || list[n] == os.PathListSeparator {
 				end = n
 			}
 		}
@@ -117,51 +118,13 @@ func splitList(list string) []string {
 	return paths
 }
 
-// quotedLen returns the length of the quoted string at the beginning of s, with its quotes, or 0
-// if the string does not end.
-func quotedLen(s string) int {
-	for i := 1; i < len(s); i++ {
-		switch s[i] {
-		case '\\':
-			i++
-		case '"':
-			return i + 1
-		}
-	}
-	return 0
-}
-
-// unquoted returns the path that Git has quoted: in double quotes, with the escapes of C. It returns other text
-// unchanged.
+// unquoted returns the path that Git has quoted: in double quotes, with escapes of C, which Go has too. It returns other
+// text unchanged.
 func unquoted(s string) string {
-	if len(s) < 2 || s[0] != '"' || quotedLen(s) != len(s) {
-		return s
-	}
-	escapes := map[byte]byte{'a': '\a', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t', 'v': '\v', '\\': '\\', '"': '"'}
-	var out []byte
-	for i := 1; i < len(s)-1; i++ {
-		if s[i] != '\\' {
-			out = append(out, s[i])
-			continue
-		}
-		i++
-		if c, ok := escapes[s[i]]; ok {
-			out = append(out, c)
-		} else if i+2 < len(s)-1 && isOctal(s[i:i+3]) {
-			out = append(out, (s[i]-'0')<<6|(s[i+1]-'0')<<3|(s[i+2]-'0'))
-			i += 2
-		} else {
-			return s
+	if strings.HasPrefix(s, `"`) {
+		if path, err := strconv.Unquote(s); err == nil {
+			return path
 		}
 	}
-	return string(out)
-}
-
-func isOctal(digits string) bool {
-	for i := range len(digits) {
-		if digits[i] < '0' || digits[i] > '7' {
-			return false
-		}
-	}
-	return digits[0] <= '3'
+	return s
 }

@@ -29,9 +29,6 @@ func (d *Database) BlobInto(id ID, dst []byte) error {
 		e, err := p.entry(p.offset(i))
 		if err == nil && e.kind == byte(Blob) && e.size == int64(len(dst)) {
 			d.touch(p, e.at, e.size)
-			if readOnTouch && e.size >= aheadObject {
-				p.ahead.note(p.path+".pack", e.at, e.size)
-			}
 			return p.unpackVerified(i, e, id, dst)
 		}
 		t, data, err := d.unpack(p, p.offset(i))

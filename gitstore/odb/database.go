@@ -33,9 +33,6 @@ type Database struct {
 	mmapBudget mmapBudget
 
 	lazyFetch func(ID) error
-
-	chooseFsyncMode sync.Once
-	chosenFsyncMode fsyncMode
 }
 
 // errGone reports that the file of a pack was removed after the list of packs was read.
@@ -95,7 +92,6 @@ func (d *Database) Close() error {
 	defer d.mu.Unlock()
 	var errs []error
 	for _, p := range d.packs {
-		d.saveSizes(p)
 		errs = append(errs, p.close())
 	}
 	d.packs, d.scans = nil, nil
@@ -134,7 +130,7 @@ func (d *Database) Size(id ID) (Type, int64, error) {
 	var t Type
 	var size int64
 	err := d.lookupOrFetch(id, func(p *pack, i int) (err error) {
-		t, size, err = d.stat(p, i)
+		t, size, err = p.stat(p.offset(i))
 		return err
 	}, func(path string) (err error) {
 		t, size, err = statLoose(path)

@@ -34,13 +34,5 @@ func Die(b *Batch) {
 	b.state = ended
 }
 
-// ReadAhead waits until reading ahead ends, and returns the offset that it reached and the size of the
-// only pack.
-func ReadAhead(d *Database) (to, size int64) {
-	p := d.packs[0]
-	p.ahead.work.Wait()
-	return p.ahead.next, int64(len(p.data.Load().bytes))
-}
-
 // JoinPacks is the number of packs that are joined.
 const JoinPacks = joinPacks

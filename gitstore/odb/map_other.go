@@ -4,9 +4,6 @@ package odb
 
 import "os"
 
-// readOnTouch reports whether the system reads pages of a mapped file from the disk when they are accessed.
-const readOnTouch = false
-
 // A mapping is the content of a file in read-only memory.
 type mapping struct {
 	bytes []byte

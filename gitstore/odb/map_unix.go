@@ -11,9 +11,6 @@ import (
 	"github.com/domarkx/domarkx/format/domarkx"
 )
 
-// readOnTouch reports whether the system reads pages of a mapped file from the disk when they are accessed.
-const readOnTouch = true
-
 // A mapping is the content of a file in read-only memory.
 type mapping struct {
 	bytes []byte

@@ -25,10 +25,7 @@ type pack struct {
 	idx   atomic.Pointer[packidx.Index]
 	data  atomic.Pointer[mapping]
 	maps  []*mapping // mappings to remove when the pack is closed
-	sizes atomic.Pointer[sizeTable]
-	asked atomic.Int64 // number of calls of sizesOf
-	ahead readAhead
-	fault error // why the files cannot be used
+	fault error      // why the files cannot be used
 }
 
 // maxChain is the length of the longest chain of deltas that Git writes.
@@ -36,7 +33,6 @@ const maxChain = 4095
 
 // close unmaps the files of the pack. No other goroutine may use the pack.
 func (p *pack) close() error {
-	p.ahead.stop()
 	var errs []error
 	for _, m := range p.maps {
 		errs = append(errs, m.close())

@@ -45,7 +45,7 @@ func (w *packWriter) finish() error {
 	if w.keep, err = w.d.newKeep(); err != nil {
 		return err
 	}
-	if err := w.d.syncContent(w.keep.file, w.pack, w.idx); err != nil {
+	if err := syncContent(w.keep.file, w.pack, w.idx); err != nil {
 		return err
 	}
 	w.base = filepath.Join(w.d.packDir(), newPackName(w.d.hash))
