@@ -3,7 +3,6 @@ package version
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -25,7 +24,7 @@ type knownContent struct {
 
 	limit   bound        // of read
 	read    atomic.Int64 // bytes
-	buffers sync.Pool    // of *[]byte
+	buffers sync.Pool    // of *bytes.Buffer
 	calls   atomic.Int64 // number of calls of store
 	bytes   atomic.Int64 // bytes read by these calls, without the rest of large content
 
@@ -86,35 +85,31 @@ func (b *Writer) ContentInParts(ctx context.Context, r io.Reader) (id string, si
 	return b.known.store(ctx, r, partThreshold)
 }
 
-const (
-	firstBuffer = 64 << 10
-	keptBuffer  = 1 << 20 // larger buffers are not reused
-)
+const keptBuffer = 1 << 20 // bytes; larger buffers are not reused
 
 // store stores the content of r. Content of more than whole bytes is stored in chunks.
 func (k *knownContent) store(ctx context.Context, r io.Reader, whole int) (id string, size int64, err error) {
 	r = &cancelReader{ctx, r, k}
-	buffer, _ := k.buffers.Get().(*[]byte)
+	buffer, _ := k.buffers.Get().(*bytes.Buffer)
 	if buffer == nil {
-		buffer = new([]byte)
-		*buffer = make([]byte, 0, firstBuffer)
+		buffer = new(bytes.Buffer)
 	}
-	data, ended, err := readUpTo(r, (*buffer)[:0], whole)
 	defer func() {
-		if cap(data) <= keptBuffer {
-			*buffer = data
+		if buffer.Cap() <= keptBuffer {
+			buffer.Reset()
 			k.buffers.Put(buffer)
 		}
 	}()
-	if err != nil {
+	if _, err := buffer.ReadFrom(io.LimitReader(r, int64(whole)+1)); err != nil {
 		return "", 0, fmt.Errorf("read content: %w", err)
 	}
+	data := buffer.Bytes()
 	if k.calls.Add(1) > manyContents || k.bytes.Add(int64(len(data))) > manyBytes {
 		k.baseBlobs()
 	}
 	known := k.blobs.Load() // before the batch decides; another goroutine may load the list in between
 	var object, chunks odb.ID
-	if ended && !chunked.IsPointer(k.versions.db.Hash(), data) {
+	if len(data) <= whole && !chunked.IsPointer(k.versions.db.Hash(), data) {
 		size = int64(len(data))
 		object, err = k.batch.Add(odb.Blob, data)
 	} else {
@@ -138,26 +133,6 @@ func (k *knownContent) note(object, chunks odb.ID) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.stored[object] = chunks
-}
-
-// readUpTo appends the content of r to data until data has more than limit bytes or r ends. whole reports whether r ended.
-func readUpTo(r io.Reader, data []byte, limit int) (_ []byte, whole bool, err error) {
-	for len(data) <= limit {
-		if len(data) == cap(data) {
-			grown := make([]byte, len(data), min(2*cap(data), limit+1+bytes.MinRead))
-			copy(grown, data)
-			data = grown
-		}
-		n, err := r.Read(data[len(data):cap(data)])
-		data = data[:len(data)+n]
-		if errors.Is(err, io.EOF) {
-			return data, len(data) <= limit, nil
-		}
-		if err != nil {
-			return data, false, err
-		}
-	}
-	return data, false, nil
 }
 
 // A cancelReader reads from r until its context ends, and then returns the context's error, or until the version has all the

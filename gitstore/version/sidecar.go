@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/base64"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -95,30 +94,12 @@ type defaults struct {
 	owner owner
 }
 
-// A counter counts how often each value occurs. It is fast if there are few different values.
-type counter[T comparable] struct {
-	values []T
-	counts []int
-	last   int
-}
-
-func (t *counter[T]) add(v T) {
-	if t.last >= len(t.values) || t.values[t.last] != v {
-		if t.last = slices.Index(t.values, v); t.last < 0 {
-			t.last = len(t.values)
-			t.values, t.counts = append(t.values, v), append(t.counts, 0)
-		}
-	}
-	t.counts[t.last]++
-}
-
-// most returns the most frequent value. Of several such values it returns first if that is one of them, otherwise the
-// smallest. Without any value it returns first.
-func (t *counter[T]) most(first T, compare func(a, b T) int) T {
-	best, count := first, 0
-	for i, v := range t.values {
-		n := t.counts[i]
-		if n > count || n == count && best != first && (v == first || compare(v, best) < 0) {
+// most returns the value with the highest count. Of several such values it returns first if that is one of them, otherwise
+// the smallest. Without any value it returns first.
+func most[T comparable](counts map[T]int, first T, compare func(a, b T) int) T {
+	best, count := first, counts[first]
+	for v, n := range counts {
+		if n > count || n == count && best != first && compare(v, best) < 0 {
 			best, count = v, n
 		}
 	}
@@ -126,16 +107,19 @@ func (t *counter[T]) most(first T, compare func(a, b T) int) T {
 }
 
 func defaultsOf(children []child) defaults {
-	var modes [classes]counter[uint32]
-	var owners counter[owner]
+	var modes [classes]map[uint32]int
+	for c := range modes {
+		modes[c] = map[uint32]int{}
+	}
+	owners := map[owner]int{}
 	for i := range children {
 		f := &children[i].File
-		modes[classOf(f)].add(f.Mode)
-		owners.add(ownerOf(f))
+		modes[classOf(f)][f.Mode]++
+		owners[ownerOf(f)]++
 	}
-	d := defaults{modes: classModes, owner: owners.most(owner{}, compareOwners)}
+	d := defaults{modes: classModes, owner: most(owners, owner{}, compareOwners)}
 	for c := range classSymlink {
-		d.modes[c] = modes[c].most(classModes[c], cmp.Compare[uint32])
+		d.modes[c] = most(modes[c], classModes[c], cmp.Compare[uint32])
 	}
 	return d
 }

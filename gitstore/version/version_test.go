@@ -268,7 +268,6 @@ func shuffled(files []versionFile, r *rand.Rand) []versionFile {
 		}
 		return len(x) - len(y)
 	})
-	linkToFirst(files)
 	return files
 }
 

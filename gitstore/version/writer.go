@@ -24,11 +24,10 @@ import (
 // It implements [domarkx.VersionWriter]. It holds no lock, and does not write directories and files again that the base
 // contains.
 type Writer struct {
-	store  Store
-	batch  *odb.Batch
-	second *odb.Batch // of relink; nil if it changed nothing
-	known  knownContent
-	links  linkGroups
+	store Store
+	batch *odb.Batch
+	known knownContent
+	links map[string][]string // first path of a file → its hard links
 
 	top   []odb.TreeEntry // entries of the base's top directory
 	base  odb.ID
@@ -177,7 +176,7 @@ func (b *Writer) add(path string, f domarkx.File) error {
 		return err
 	}
 	if c.HardLink != "" {
-		if err := b.links.add(path, &c); err != nil {
+		if err := b.addLink(path, &c); err != nil {
 			return err
 		}
 	}
@@ -346,7 +345,7 @@ func (b *Writer) Finish(ctx context.Context) (version string, err error) {
 			b.err = fmt.Errorf("store objects: %w", err)
 			return "", b.err
 		}
-		if b.err = b.relink(ctx); b.err != nil {
+		if b.err = b.checkLinks(ctx); b.err != nil {
 			return "", b.err
 		}
 	}
@@ -356,20 +355,11 @@ func (b *Writer) Finish(ctx context.Context) (version string, err error) {
 // Settle ends the writer, which no longer protects the version from git gc. The caller calls it once a reference reaches the
 // version. See [odb.Batch.Settle].
 func (b *Writer) Settle() error {
-	err := b.batch.Settle()
-	if b.second != nil {
-		err = errors.Join(err, b.second.Settle())
-	}
-	if err != nil {
+	if err := b.batch.Settle(); err != nil {
 		return fmt.Errorf("store objects: %w", err)
 	}
 	return nil
 }
 
 // Abort ends the writer, unless Settle has ended it. See [odb.Batch.Abort].
-func (b *Writer) Abort() {
-	b.batch.Abort()
-	if b.second != nil {
-		b.second.Abort()
-	}
-}
+func (b *Writer) Abort() { b.batch.Abort() }
