@@ -29,6 +29,8 @@ type Refs struct {
 	written   []string // "ID NAME" of references that the last change wrote
 	writtenTo string   // the list of tables after it
 
+	lastPacked atomic.Pointer[packedRefs]
+
 	listing  sync.Mutex
 	listings map[string]*Listing // by prefix, in the reftable backend also by "=" and name, as they were read last
 }
