@@ -24,13 +24,6 @@ type attachedNode struct {
 	path    string // relative to snapshots/<name>/
 }
 
-var (
-	_ fs.NodeLookuper  = (*attachedNode)(nil)
-	_ fs.NodeReaddirer = (*attachedNode)(nil)
-	_ fs.NodeGetattrer = (*attachedNode)(nil)
-	_ fs.NodeStatfser  = (*attachedNode)(nil)
-)
-
 // attached returns the inode of a session's attached file, or of a directory of attached
 // files, at a path. tip is the session's newest snapshot.
 func (n *node) attached(ctx context.Context, session string, tip domarkx.Info, path string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
@@ -40,7 +33,7 @@ func (n *node) attached(ctx context.Context, session string, tip domarkx.Info, p
 	}
 	for _, f := range files {
 		if f.Path == path {
-			child := &attachedFileNode{node: node{view: n.view}, snapshot: tip.ID, file: f, at: time.Unix(tip.Date, 0)}
+			child := &attachedFileNode{fixedFile: fixedFile{node{view: n.view}}, snapshot: tip.ID, file: f, at: time.Unix(tip.Date, 0)}
 			child.attr(&out.Attr, fileMode, f.Size, child.at)
 			return n.NewInode(ctx, child, fs.StableAttr{Mode: syscall.S_IFREG, Ino: number("attached", session, path, f.SHA256), Gen: 1}), 0
 		}
@@ -113,26 +106,13 @@ func (n *attachedNode) Readdir(ctx context.Context) (fs.DirStream, syscall.Errno
 	return fs.NewListDirStream(entries), 0
 }
 
-func (n *attachedNode) Getattr(_ context.Context, _ fs.FileHandle, out *fuse.AttrOut) syscall.Errno {
-	n.attr(&out.Attr, dirMode, 0, n.started)
-	out.SetTimeout(moment)
-	return 0
-}
-
 // An attachedFileNode is an attached file below snapshots/<name>/.
 type attachedFileNode struct {
-	node
+	fixedFile
 	snapshot string
 	file     domarkx.AttachedFile
 	at       time.Time
 }
-
-var (
-	_ fs.NodeGetattrer = (*attachedFileNode)(nil)
-	_ fs.NodeSetattrer = (*attachedFileNode)(nil)
-	_ fs.NodeOpener    = (*attachedFileNode)(nil)
-	_ fs.NodeStatfser  = (*attachedFileNode)(nil)
-)
 
 func (n *attachedFileNode) Getattr(_ context.Context, _ fs.FileHandle, out *fuse.AttrOut) syscall.Errno {
 	n.attr(&out.Attr, fileMode, n.file.Size, n.at)
@@ -149,11 +129,6 @@ func (n *attachedFileNode) Open(ctx context.Context, flags uint32) (fs.FileHandl
 		return nil, 0, n.fail("opening an attached file", n.file.Path, err)
 	}
 	return &attachedHandle{n, content}, fuse.FOPEN_KEEP_CACHE, 0
-}
-
-// Setattr fails: only sessions/ can change.
-func (n *attachedFileNode) Setattr(context.Context, fs.FileHandle, *fuse.SetAttrIn, *fuse.AttrOut) syscall.Errno {
-	return syscall.EROFS
 }
 
 // An attachedHandle is an open attached file.

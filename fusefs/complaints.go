@@ -20,19 +20,11 @@ type errorsNode struct {
 	path string // "" for errors/
 }
 
-var (
-	_ fs.NodeLookuper  = (*errorsNode)(nil)
-	_ fs.NodeReaddirer = (*errorsNode)(nil)
-	_ fs.NodeGetattrer = (*errorsNode)(nil)
-	_ fs.NodeUnlinker  = (*errorsNode)(nil)
-	_ fs.NodeStatfser  = (*errorsNode)(nil)
-)
-
 func (n *errorsNode) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
 	p := joined(n.path, spelled(name))
 	if session, ok := sessions.SessionOf(p); ok {
 		if data, at, err := n.tree.SaveErrors(session); err == nil {
-			child := &bytesNode{node: node{view: n.view}, data: data, at: at}
+			child := &bytesNode{fixedFile: fixedFile{node{view: n.view}}, data: data, at: at}
 			child.attr(&out.Attr, fileMode, int64(len(data)), at)
 			// A changed text gets another inode, so that open files do not change.
 			return n.NewInode(ctx, child, fs.StableAttr{Mode: syscall.S_IFREG, Ino: number("errors", p), Gen: number(string(data))}), 0
@@ -40,7 +32,7 @@ func (n *errorsNode) Lookup(ctx context.Context, name string, out *fuse.EntryOut
 	}
 	if slices.Contains(n.tree.Drafts(), p) {
 		data := []byte(sessions.DraftProblem + "\n")
-		child := &bytesNode{node: node{view: n.view}, data: data, at: n.started}
+		child := &bytesNode{fixedFile: fixedFile{node{view: n.view}}, data: data, at: n.started}
 		child.attr(&out.Attr, fileMode, int64(len(data)), child.at)
 		return n.NewInode(ctx, child, fs.StableAttr{Mode: syscall.S_IFREG, Ino: number("errors", p), Gen: 1}), 0
 	}

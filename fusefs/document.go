@@ -37,8 +37,3 @@ func (h *documentHandle) Read(ctx context.Context, dest []byte, off int64) (fuse
 	}
 	return fuse.ReadResultData(part(h.data, dest, off)), 0
 }
-
-// Setattr fails: documents never change.
-func (n *documentNode) Setattr(context.Context, fs.FileHandle, *fuse.SetAttrIn, *fuse.AttrOut) syscall.Errno {
-	return syscall.EROFS
-}

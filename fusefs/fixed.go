@@ -15,18 +15,47 @@ import (
 // here.
 type fixedNode struct{ node }
 
-// The operations that change a directory.
-var (
-	_ fs.NodeCreater   = (*fixedNode)(nil)
-	_ fs.NodeMknoder   = (*fixedNode)(nil)
-	_ fs.NodeMkdirer   = (*fixedNode)(nil)
-	_ fs.NodeRmdirer   = (*fixedNode)(nil)
-	_ fs.NodeUnlinker  = (*fixedNode)(nil)
-	_ fs.NodeSymlinker = (*fixedNode)(nil)
-	_ fs.NodeLinker    = (*fixedNode)(nil)
-	_ fs.NodeRenamer   = (*fixedNode)(nil)
-	_ fs.NodeSetattrer = (*fixedNode)(nil)
+// The library ignores operations that a node lacks, so the compiler checks them here.
+type (
+	changeable interface {
+		fs.NodeCreater
+		fs.NodeMknoder
+		fs.NodeMkdirer
+		fs.NodeRmdirer
+		fs.NodeUnlinker
+		fs.NodeSymlinker
+		fs.NodeLinker
+		fs.NodeRenamer
+		fs.NodeSetattrer
+	}
+	listable interface {
+		fs.NodeLookuper
+		fs.NodeReaddirer
+		fs.NodeGetattrer
+		fs.NodeStatfser
+	}
+	readable interface {
+		fs.NodeGetattrer
+		fs.NodeSetattrer
+		fs.NodeOpener
+		fs.NodeStatfser
+	}
 )
+
+var (
+	_ = []changeable{(*fixedNode)(nil), (*directoryNode)(nil)}
+	_ = []listable{(*directoryNode)(nil), (*snapshotsNode)(nil), (*attachedNode)(nil), (*messagesNode)(nil), (*messageNode)(nil), (*errorsNode)(nil)}
+	_ = []readable{(*fileNode)(nil), (*documentNode)(nil), (*attachedFileNode)(nil), (*bytesNode)(nil)}
+
+	_ fs.NodeReader = (*bytesNode)(nil)
+)
+
+// Getattr is that of a directory without a time of its own.
+func (n *fixedNode) Getattr(_ context.Context, _ fs.FileHandle, out *fuse.AttrOut) syscall.Errno {
+	n.attr(&out.Attr, dirMode, 0, n.started)
+	out.SetTimeout(moment)
+	return 0
+}
 
 func (*fixedNode) Create(context.Context, string, uint32, uint32, *fuse.EntryOut) (*fs.Inode, fs.FileHandle, uint32, syscall.Errno) {
 	return nil, nil, 0, syscall.EROFS
@@ -57,5 +86,13 @@ func (*fixedNode) Rename(context.Context, string, fs.InodeEmbedder, string, uint
 }
 
 func (*fixedNode) Setattr(context.Context, fs.FileHandle, *fuse.SetAttrIn, *fuse.AttrOut) syscall.Errno {
+	return syscall.EROFS
+}
+
+// A fixedFile is the base of a file that nobody can change.
+type fixedFile struct{ node }
+
+// Setattr fails: only sessions/ can change.
+func (*fixedFile) Setattr(context.Context, fs.FileHandle, *fuse.SetAttrIn, *fuse.AttrOut) syscall.Errno {
 	return syscall.EROFS
 }

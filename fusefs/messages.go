@@ -21,13 +21,6 @@ type messagesNode struct {
 	path string // "" for messages/
 }
 
-var (
-	_ fs.NodeLookuper  = (*messagesNode)(nil)
-	_ fs.NodeReaddirer = (*messagesNode)(nil)
-	_ fs.NodeGetattrer = (*messagesNode)(nil)
-	_ fs.NodeStatfser  = (*messagesNode)(nil)
-)
-
 func (n *messagesNode) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
 	ctx = steady(ctx)
 	name = spelled(name)
@@ -86,12 +79,6 @@ func (n *messagesNode) Readdir(ctx context.Context) (fs.DirStream, syscall.Errno
 	return fs.NewListDirStream(entries), 0
 }
 
-func (n *messagesNode) Getattr(_ context.Context, _ fs.FileHandle, out *fuse.AttrOut) syscall.Errno {
-	n.attr(&out.Attr, dirMode, 0, n.started)
-	out.SetTimeout(moment)
-	return 0
-}
-
 // A messageNode is the directory of one message of a snapshot.
 type messageNode struct {
 	fixedNode
@@ -99,13 +86,6 @@ type messageNode struct {
 	tip     domarkx.Info
 	k       int
 }
-
-var (
-	_ fs.NodeLookuper  = (*messageNode)(nil)
-	_ fs.NodeReaddirer = (*messageNode)(nil)
-	_ fs.NodeGetattrer = (*messageNode)(nil)
-	_ fs.NodeStatfser  = (*messageNode)(nil)
-)
 
 const (
 	messageFile   = "message"
@@ -117,7 +97,7 @@ func (n *messageNode) at() time.Time { return time.Unix(n.tip.Date, 0) }
 func (n *messageNode) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
 	for _, form := range []Form{Markdown, JSON} {
 		if name == messageFile+form.extension() {
-			child := &documentNode{node: node{view: n.view}, render: render{n.tip.ID, n.k, form}, at: n.at(), size: -1}
+			child := &documentNode{fixedFile: fixedFile{node{view: n.view}}, render: render{n.tip.ID, n.k, form}, at: n.at(), size: -1}
 			return child.entry(ctx, &n.node, n.number(form), out), 0
 		}
 	}

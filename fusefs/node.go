@@ -43,7 +43,6 @@ type view struct {
 	started   time.Time
 	statfs    string // the directory whose file system statfs describes
 	log       *slog.Logger
-	readers   callers
 }
 
 // A node is the base of every file and directory of the mount.
@@ -105,14 +104,6 @@ func callerFrom(ctx context.Context) basis.Caller {
 	return basis.Caller{}
 }
 
-// readerFrom is like callerFrom for frequent calls: it caches results for a moment.
-func (v *view) readerFrom(ctx context.Context) basis.Caller {
-	if c, ok := fuse.FromContext(ctx); ok {
-		return v.readers.of(c.Pid)
-	}
-	return basis.Caller{}
-}
-
 // steady returns a context that a signal to the caller does not cancel: programs do not
 // expect EINTR from a file system, and most calls are short.
 func steady(ctx context.Context) context.Context { return context.WithoutCancel(ctx) }
@@ -127,17 +118,10 @@ func ownerOf() (uid, gid uint32) { return uint32(os.Geteuid()), uint32(os.Getegi
 
 // A bytesNode is a small read-only file.
 type bytesNode struct {
-	node
+	fixedFile
 	data []byte
 	at   time.Time
 }
-
-var (
-	_ fs.NodeGetattrer = (*bytesNode)(nil)
-	_ fs.NodeOpener    = (*bytesNode)(nil)
-	_ fs.NodeReader    = (*bytesNode)(nil)
-	_ fs.NodeStatfser  = (*bytesNode)(nil)
-)
 
 func (n *bytesNode) Getattr(_ context.Context, _ fs.FileHandle, out *fuse.AttrOut) syscall.Errno {
 	n.attr(&out.Attr, fileMode, int64(len(n.data)), n.at)
@@ -182,8 +166,3 @@ func (n *linkNode) Getattr(_ context.Context, _ fs.FileHandle, out *fuse.AttrOut
 }
 
 func (n *linkNode) Readlink(context.Context) ([]byte, syscall.Errno) { return []byte(n.target), 0 }
-
-// Setattr fails: only sessions/ can change.
-func (n *bytesNode) Setattr(context.Context, fs.FileHandle, *fuse.SetAttrIn, *fuse.AttrOut) syscall.Errno {
-	return syscall.EROFS
-}

@@ -1,9 +1,12 @@
+//go:build linux || darwin
+
 package fusefs
 
 import (
-	"container/list"
 	"context"
 	"sync"
+
+	"golang.org/x/sync/singleflight"
 )
 
 const (
@@ -21,98 +24,85 @@ type render struct {
 // renders caches the documents that were used last, and the sizes of many more.
 // Concurrent readers of a document share one rendering.
 type renders struct {
-	make func(context.Context, render) ([]byte, error)
+	make    func(context.Context, render) ([]byte, error)
+	running singleflight.Group
 
 	mu    sync.Mutex
-	kept  map[render]*list.Element // of *rendered, the last used first
-	order *list.List
-	bytes int                   // of all cached documents
-	under map[render]*rendering // renderings that are running
-	sizes [2]map[render]int64   // recent and older ones
-}
-
-type rendered struct {
-	render
-	data []byte
-}
-
-type rendering struct {
-	done chan struct{}
-	data []byte
-	err  error
+	kept  [2]map[render][]byte // recent and older documents
+	bytes int                  // of the recent ones
+	sizes [2]map[render]int64  // recent and older ones
 }
 
 func newRenders(draw func(context.Context, render) ([]byte, error)) *renders {
-	return &renders{make: draw, kept: map[render]*list.Element{}, order: list.New(), under: map[render]*rendering{}, sizes: [2]map[render]int64{{}, {}}}
+	return &renders{make: draw, kept: [2]map[render][]byte{{}, {}}, sizes: [2]map[render]int64{{}, {}}}
 }
 
 // get returns the rendered document. The caller must not change it.
 func (c *renders) get(ctx context.Context, r render) ([]byte, error) {
-	c.mu.Lock()
-	if e := c.kept[r]; e != nil {
-		c.order.MoveToFront(e)
-		data := e.Value.(*rendered).data
-		c.mu.Unlock()
+	if data, ok := c.cached(r); ok {
 		return data, nil
 	}
-	if u := c.under[r]; u != nil {
-		c.mu.Unlock()
-		select {
-		case <-u.done:
-			return u.data, u.err
-		case <-ctx.Done():
-			return nil, ctx.Err()
+	running := c.running.DoChan(r.String(), func() (any, error) {
+		// Other readers may wait for this rendering, so an interrupt of its first reader does
+		// not cancel it.
+		data, err := c.make(context.WithoutCancel(ctx), r)
+		if err == nil {
+			c.keep(r, data)
 		}
+		return data, err
+	})
+	select {
+	case done := <-running:
+		data, _ := done.Val.([]byte)
+		return data, done.Err
+	case <-ctx.Done():
+		return nil, ctx.Err()
 	}
-	u := &rendering{done: make(chan struct{})}
-	c.under[r] = u
-	c.mu.Unlock()
+}
 
-	// Other readers may wait for this rendering, so an interrupt of its first reader does
-	// not cancel it.
-	u.data, u.err = c.make(context.WithoutCancel(ctx), r)
+func (c *renders) cached(r render) ([]byte, bool) {
 	c.mu.Lock()
-	delete(c.under, r)
-	if u.err == nil {
-		c.keep(r, u.data)
-	}
+	data, ok := c.kept[0][r]
+	old, isOld := c.kept[1][r]
 	c.mu.Unlock()
-	close(u.done)
-	return u.data, u.err
+	if !ok && isOld {
+		c.keep(r, old)
+		return old, true
+	}
+	return data, ok
+}
+
+func (c *renders) keep(r render, data []byte) {
+	c.measured(r, int64(len(data)))
+	if len(data) > maxRenders/2 {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, there := c.kept[0][r]; there {
+		return
+	}
+	if c.bytes += len(data); c.bytes > maxRenders/2 {
+		c.kept, c.bytes = [2]map[render][]byte{{}, c.kept[0]}, len(data)
+	}
+	c.kept[0][r] = data
 }
 
 func (c *renders) measured(r render, size int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.remember(r, size)
-}
-
-func (c *renders) remember(r render, size int64) {
 	if len(c.sizes[0]) >= maxSizes {
-		c.sizes[0], c.sizes[1] = map[render]int64{}, c.sizes[0]
+		c.sizes = [2]map[render]int64{{}, c.sizes[0]}
 	}
 	c.sizes[0][r] = size
-}
-
-func (c *renders) keep(r render, data []byte) {
-	c.remember(r, int64(len(data)))
-	if len(data) > maxRenders/2 {
-		return
-	}
-	c.kept[r] = c.order.PushFront(&rendered{r, data})
-	for c.bytes += len(data); c.bytes > maxRenders; {
-		last := c.order.Remove(c.order.Back()).(*rendered)
-		delete(c.kept, last.render)
-		c.bytes -= len(last.data)
-	}
 }
 
 func (c *renders) size(r render) (int64, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if n, ok := c.sizes[0][r]; ok {
-		return n, true
+	n, ok := c.sizes[0][r]
+	if !ok {
+		n, ok = c.sizes[1][r]
 	}
-	n, ok := c.sizes[1][r]
 	return n, ok
 }

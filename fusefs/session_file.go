@@ -23,9 +23,6 @@ type fileNode struct {
 }
 
 var (
-	_ fs.NodeGetattrer  = (*fileNode)(nil)
-	_ fs.NodeSetattrer  = (*fileNode)(nil)
-	_ fs.NodeOpener     = (*fileNode)(nil)
 	_ fs.NodeReader     = (*fileNode)(nil)
 	_ fs.NodeWriter     = (*fileNode)(nil)
 	_ fs.NodeAllocater  = (*fileNode)(nil)
@@ -33,7 +30,6 @@ var (
 	_ fs.NodeFsyncer    = (*fileNode)(nil)
 	_ fs.NodeReleaser   = (*fileNode)(nil)
 	_ fs.NodeReadlinker = (*fileNode)(nil)
-	_ fs.NodeStatfser   = (*fileNode)(nil)
 )
 
 func (n *fileNode) Getattr(_ context.Context, _ fs.FileHandle, out *fuse.AttrOut) syscall.Errno {
@@ -99,11 +95,7 @@ func modeOf(flags uint32) sessions.Mode {
 func (n *fileNode) Open(ctx context.Context, flags uint32) (fs.FileHandle, uint32, syscall.Errno) {
 	ctx = steady(ctx)
 	mode := modeOf(flags)
-	caller := callerFrom
-	if !mode.Write {
-		caller = n.readerFrom
-	}
-	h, err := n.tree.Open(ctx, n.file, mode, caller(ctx))
+	h, err := n.tree.Open(ctx, n.file, mode, callerFrom(ctx))
 	if err != nil {
 		return nil, 0, n.fail("opening a file", "", err)
 	}

@@ -18,22 +18,7 @@ type directoryNode struct {
 	directory *sessions.Directory
 }
 
-var (
-	_ fs.NodeLookuper  = (*directoryNode)(nil)
-	_ fs.NodeReaddirer = (*directoryNode)(nil)
-	_ fs.NodeGetattrer = (*directoryNode)(nil)
-	_ fs.NodeSetattrer = (*directoryNode)(nil)
-	_ fs.NodeCreater   = (*directoryNode)(nil)
-	_ fs.NodeMknoder   = (*directoryNode)(nil)
-	_ fs.NodeMkdirer   = (*directoryNode)(nil)
-	_ fs.NodeRmdirer   = (*directoryNode)(nil)
-	_ fs.NodeUnlinker  = (*directoryNode)(nil)
-	_ fs.NodeSymlinker = (*directoryNode)(nil)
-	_ fs.NodeLinker    = (*directoryNode)(nil)
-	_ fs.NodeRenamer   = (*directoryNode)(nil)
-	_ fs.NodeFsyncer   = (*directoryNode)(nil)
-	_ fs.NodeStatfser  = (*directoryNode)(nil)
-)
+var _ fs.NodeFsyncer = (*directoryNode)(nil)
 
 func (n *directoryNode) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
 	ctx = steady(ctx)

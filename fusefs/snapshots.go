@@ -22,13 +22,6 @@ type snapshotsNode struct {
 	path string // "" for snapshots/
 }
 
-var (
-	_ fs.NodeLookuper  = (*snapshotsNode)(nil)
-	_ fs.NodeReaddirer = (*snapshotsNode)(nil)
-	_ fs.NodeGetattrer = (*snapshotsNode)(nil)
-	_ fs.NodeStatfser  = (*snapshotsNode)(nil)
-)
-
 const latest = "latest"
 
 func (n *snapshotsNode) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
@@ -72,7 +65,7 @@ func (n *snapshotsNode) snapshot(ctx context.Context, tip domarkx.Info, name str
 	if !ok || info.Number != of {
 		return nil, syscall.ENOENT
 	}
-	child := &documentNode{node: node{view: n.view}, render: render{id, -1, form}, at: time.Unix(info.Date, 0), size: -1}
+	child := &documentNode{fixedFile: fixedFile{node{view: n.view}}, render: render{id, -1, form}, at: time.Unix(info.Date, 0), size: -1}
 	if form == Markdown {
 		child.size = info.Bytes
 	}
@@ -144,25 +137,13 @@ func (v *view) listDirectories(ctx context.Context, kind, p string) (fs.DirStrea
 	return fs.NewListDirStream(entries), 0
 }
 
-func (n *snapshotsNode) Getattr(ctx context.Context, _ fs.FileHandle, out *fuse.AttrOut) syscall.Errno {
-	n.attr(&out.Attr, dirMode, 0, n.started)
-	out.SetTimeout(moment)
-	return 0
-}
-
 // A documentNode is an immutable document or message.
 type documentNode struct {
-	node
+	fixedFile
 	render render
 	at     time.Time
 	size   int64 // -1 until known
 }
-
-var (
-	_ fs.NodeGetattrer = (*documentNode)(nil)
-	_ fs.NodeOpener    = (*documentNode)(nil)
-	_ fs.NodeStatfser  = (*documentNode)(nil)
-)
 
 // entry returns the inode of a document in a directory. If the size is unknown, the
 // attributes expire at once, so that the kernel calls Getattr before it uses them.

@@ -28,11 +28,6 @@ const patience = 500 * time.Millisecond
 // requires it to be writable for its user.
 type workspacesNode struct{ fixedNode }
 
-var (
-	_ fs.NodeGetattrer = (*workspacesNode)(nil)
-	_ fs.NodeStatfser  = (*workspacesNode)(nil)
-)
-
 func (n *workspacesNode) Getattr(_ context.Context, _ fs.FileHandle, out *fuse.AttrOut) syscall.Errno {
 	n.attr(&out.Attr, syscall.S_IFDIR|0o755, 0, n.started)
 	out.SetTimeout(always)

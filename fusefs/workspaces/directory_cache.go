@@ -3,7 +3,6 @@
 package workspaces
 
 import (
-	"container/list"
 	"context"
 	"fmt"
 	"slices"
@@ -23,23 +22,21 @@ const maxKept = 1 << 17
 type directoryCache struct {
 	of domarkx.VersionReader
 
-	mu    sync.Mutex
-	kept  map[string]*list.Element // of *directory, the last used first
-	order *list.List
-	count int // cost of the cached directories
+	mu         sync.Mutex
+	young, old map[string]*directory // by id; when young has half of maxKept, it replaces old
+	count      int                   // cost of young
 }
 
 // A directory is the content of an object id, independent of where it is shown. It is
 // immutable.
 type directory struct {
-	id      string
 	entries []entry // without inode numbers, dates and slots
 	links   []string
 	skipped []string // names that cannot be shown
 }
 
 func newDirectoryCache(of domarkx.VersionReader) *directoryCache {
-	return &directoryCache{of: of, kept: map[string]*list.Element{}, order: list.New()}
+	return &directoryCache{of: of, young: map[string]*directory{}}
 }
 
 func (c *directoryCache) read(ctx context.Context, id string) (*directory, error) {
@@ -54,8 +51,7 @@ func (c *directoryCache) read(ctx context.Context, id string) (*directory, error
 	if err != nil {
 		return nil, err
 	}
-	found.id = id
-	c.put(found)
+	c.put(id, found)
 	return found, nil
 }
 
@@ -74,10 +70,8 @@ func (c *directoryCache) make(ctx context.Context, files []domarkx.File) (*direc
 		}
 		found.entries = append(found.entries, e)
 	}
-	if !inOrder(found.entries) {
-		slices.SortStableFunc(found.entries, func(a, b entry) int { return strings.Compare(a.name, b.name) })
-		found.entries = slices.CompactFunc(found.entries, func(a, b entry) bool { return a.name == b.name })
-	}
+	slices.SortStableFunc(found.entries, func(a, b entry) int { return strings.Compare(a.name, b.name) })
+	found.entries = slices.CompactFunc(found.entries, func(a, b entry) bool { return a.name == b.name })
 	if slices.ContainsFunc(files, func(f domarkx.File) bool { return f.HardLink != "" && f.Type != domarkx.Directory }) {
 		found.links = make([]string, len(found.entries))
 		for i := range files {
@@ -91,44 +85,31 @@ func (c *directoryCache) make(ctx context.Context, files []domarkx.File) (*direc
 
 func (c *directoryCache) get(id string) *directory {
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	e := c.kept[id]
-	if e == nil {
-		return nil
+	found := c.young[id]
+	if found == nil {
+		found = c.old[id]
 	}
-	c.order.MoveToFront(e)
-	return e.Value.(*directory)
+	c.mu.Unlock()
+	if found != nil {
+		c.put(id, found)
+	}
+	return found
 }
 
-func (c *directoryCache) put(f *directory) {
-	if len(f.entries) > maxKept/4 {
+func (c *directoryCache) put(id string, f *directory) {
+	cost := len(f.entries) + 2 // an empty one takes memory too
+	if cost > maxKept/4 {
 		return
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.kept[f.id] != nil {
+	if c.young[id] != nil {
 		return
 	}
-	c.kept[f.id] = c.order.PushFront(f)
-	c.count += f.cost()
-	for c.count > maxKept {
-		last := c.order.Remove(c.order.Back()).(*directory)
-		delete(c.kept, last.id)
-		c.count -= last.cost()
+	if c.count += cost; c.count > maxKept/2 {
+		c.young, c.old, c.count = map[string]*directory{}, c.young, cost
 	}
-}
-
-// cost is the number of entries that a directory counts as. An empty one takes memory too.
-func (f *directory) cost() int { return len(f.entries) + 2 }
-
-// inOrder reports whether the entries are sorted by name without duplicates.
-func inOrder(entries []entry) bool {
-	for i := 1; i < len(entries); i++ {
-		if entries[i].name <= entries[i-1].name {
-			return false
-		}
-	}
-	return true
+	c.young[id] = f
 }
 
 // nameable reports whether the kernel accepts a name.
