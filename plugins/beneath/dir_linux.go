@@ -3,7 +3,6 @@ package beneath
 import (
 	"cmp"
 	"crypto/rand"
-	"encoding/binary"
 	"errors"
 	"io"
 	"os"
@@ -289,31 +288,6 @@ func (d *Dir) Names() ([]string, error) {
 			slices.Sort(names)
 			return names, nil
 		}
-		names = appendNames(names, string((*buf)[:n]))
+		_, _, names = unix.ParseDirent((*buf)[:n], -1, names)
 	}
-}
-
-// Offsets of the length and the name in a linux_dirent64 (getdents(2)).
-const (
-	direntLength = 8 + 8
-	direntName   = 8 + 8 + 2 + 1
-)
-
-// appendNames appends the names of directory entries. They share the memory of entries.
-func appendNames(names []string, entries string) []string {
-	for len(entries) > direntName {
-		size := int(binary.NativeEndian.Uint16([]byte(entries[direntLength : direntLength+2])))
-		if size <= direntName || size > len(entries) {
-			break
-		}
-		name := entries[direntName:size]
-		if i := strings.IndexByte(name, 0); i >= 0 {
-			name = name[:i]
-		}
-		entries = entries[size:]
-		if name != "." && name != ".." {
-			names = append(names, name)
-		}
-	}
-	return names
 }

@@ -7,12 +7,12 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/plugins/beneath"
 	"github.com/domarkx/domarkx/plugins/limit"
+	"golang.org/x/sync/errgroup"
 )
 
 // A node is a directory in a survey.
@@ -45,11 +45,6 @@ type survey struct {
 	*scan
 	first bool // stop at the first difference
 	found atomic.Bool
-
-	mu   sync.Mutex
-	wake sync.Cond // signals that todo has a directory or that the survey ended
-	todo []*node
-	busy int
 }
 
 // survey compares the whole directory tree with the cache; with first set it stops at the first
@@ -59,13 +54,13 @@ func (s *scan) survey(ctx context.Context, first bool) (*node, error) {
 	if known := s.top(); known != nil {
 		top.known = *known
 	}
-	v := &survey{scan: s, first: first, todo: []*node{top}}
-	v.wake.L = &v.mu
-	var workers sync.WaitGroup
-	for range max(2, runtime.GOMAXPROCS(0)) {
-		workers.Go(func() { v.work(ctx) })
+	v := &survey{scan: s, first: first}
+	var workers errgroup.Group
+	workers.SetLimit(max(2, runtime.GOMAXPROCS(0)) - 1) // and this goroutine
+	v.visit(ctx, &workers, top)
+	if err := workers.Wait(); err != nil {
+		return nil, err
 	}
-	workers.Wait()
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -73,31 +68,19 @@ func (s *scan) survey(ctx context.Context, first bool) (*node, error) {
 	return top, nil
 }
 
-// work processes directories until all are done.
-func (v *survey) work(ctx context.Context) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	for {
-		for len(v.todo) == 0 && v.busy > 0 {
-			v.wake.Wait()
+// visit looks at a directory and at those below it, as far as possible in other goroutines.
+func (v *survey) visit(ctx context.Context, workers *errgroup.Group, n *node) {
+	if ctx.Err() != nil || v.first && v.found.Load() {
+		return
+	}
+	v.look(n)
+	if n.differs {
+		v.found.Store(true)
+	}
+	for _, below := range n.directories {
+		if !workers.TryGo(func() error { v.visit(ctx, workers, below); return nil }) {
+			v.visit(ctx, workers, below)
 		}
-		if len(v.todo) == 0 {
-			return
-		}
-		n := v.todo[len(v.todo)-1]
-		v.todo = v.todo[:len(v.todo)-1]
-		v.busy++
-		v.mu.Unlock()
-		if ctx.Err() == nil && !(v.first && v.found.Load()) {
-			v.look(n)
-		}
-		v.mu.Lock()
-		v.busy--
-		if n.differs {
-			v.found.Store(true)
-		}
-		v.todo = append(v.todo, n.directories...)
-		v.wake.Broadcast()
 	}
 }
 
