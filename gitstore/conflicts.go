@@ -2,7 +2,6 @@ package gitstore
 
 import (
 	"context"
-	"encoding/binary"
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/gitstore/derived"
@@ -13,9 +12,7 @@ import (
 // numbers in a cache.
 func (s *Store) Conflicts(ctx context.Context, snapshots []domarkx.Info) (map[string]int, error) {
 	var known map[string]int
-	if content, ok := derived.Conflicts.Read(s.StateDir()); ok {
-		known = decodeConflictCache(content)
-	}
+	derived.Conflicts.ReadValue(s.StateDir(), &known)
 	found := map[string]int{}
 	asked := map[string]int{}
 	missed := false
@@ -39,31 +36,7 @@ func (s *Store) Conflicts(ctx context.Context, snapshots []domarkx.Info) (map[st
 		}
 	}
 	if missed && len(snapshots) > 1 {
-		_ = derived.Conflicts.Write(s.StateDir(), encodeConflictCache(asked)) // the repository may be read-only
+		_ = derived.Conflicts.WriteValue(s.StateDir(), asked) // the repository may be read-only
 	}
 	return found, nil
-}
-
-// encodeConflictCache returns the content of [derived.Conflicts]: for each commit its id and the number.
-func encodeConflictCache(counts map[string]int) []byte {
-	data := make([]byte, 0, len(counts)*24)
-	for id, n := range counts {
-		data = derived.AppendHex(data, id)
-		data = binary.AppendVarint(data, int64(n))
-	}
-	return data
-}
-
-// decodeConflictCache returns nil if the content is invalid.
-func decodeConflictCache(data string) map[string]int {
-	known := map[string]int{}
-	d := derived.NewDecoder(data)
-	for d.More() {
-		id := d.Hex()
-		known[id] = int(d.Varint())
-	}
-	if d.Bad() {
-		return nil
-	}
-	return known
 }

@@ -3,7 +3,4 @@ package gitstore
 var (
 	EncodeListCache = encodeListCache
 	DecodeListCache = decodeListCache
-
-	EncodeVersionCache = encodeVersionCache
-	DecodeVersionCache = decodeVersionCache
 )

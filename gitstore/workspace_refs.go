@@ -14,9 +14,11 @@ import (
 // Workspaces returns the newest version of each workspace, sorted by name. The versions do not have their resources. Workspaces
 // omits workspaces that cannot be read, and returns their errors, joined, together with the list.
 func (s *Store) Workspaces(ctx context.Context) ([]domarkx.Version, error) {
-	var cache map[string]domarkx.Version
-	if content, ok := derived.Workspaces.Read(s.StateDir()); ok {
-		cache = decodeVersionCache(content)
+	var cached []domarkx.Version
+	derived.Workspaces.ReadValue(s.StateDir(), &cached)
+	cache := make(map[string]domarkx.Version, len(cached))
+	for _, v := range cached {
+		cache[v.ID] = v
 	}
 	find := func(id string) (domarkx.Version, bool) { v, ok := cache[id]; return v, ok }
 	refs, err := s.refs.List(refname.Workspaces.Prefix)
@@ -26,7 +28,7 @@ func (s *Store) Workspaces(ctx context.Context) ([]domarkx.Version, error) {
 	versions, isStale, err := tips(ctx, s, refname.Workspaces, refs, find, s.VersionCommit, func(v *domarkx.Version, name string) { v.Workspace = name })
 	slices.SortFunc(versions, func(a, b domarkx.Version) int { return strings.Compare(a.Workspace, b.Workspace) })
 	if isStale {
-		_ = derived.Workspaces.Write(s.StateDir(), encodeVersionCache(versions)) // the repository may be read-only
+		_ = derived.Workspaces.WriteValue(s.StateDir(), versions) // the repository may be read-only
 	}
 	return versions, err
 }

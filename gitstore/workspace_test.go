@@ -17,6 +17,7 @@ import (
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/gitstore"
+	"github.com/domarkx/domarkx/gitstore/derived"
 )
 
 // resource returns a resource whose directory has one file with that content.
@@ -358,15 +359,13 @@ func TestVersionCache(t *testing.T) {
 			Call: &domarkx.CallRecord{Session: "p", Message: mustID(t, id1), Index: 1, Resource: "r", Tool: "t"}},
 		{ID: strings.Repeat("cd", 20), Parents: []string{}},
 	}
-	data := gitstore.EncodeVersionCache(versions)
-	got := gitstore.DecodeVersionCache(string(data))
-	for _, v := range versions {
-		if diff := cmp.Diff(v, got[v.ID], cmp.AllowUnexported(jsonvalue.Value{})); diff != "" {
-			t.Error(diff)
-		}
+	state := t.TempDir()
+	if err := derived.Workspaces.WriteValue(state, versions); err != nil {
+		t.Fatal(err)
 	}
-	if gitstore.DecodeVersionCache(string(data[:len(data)-1])) != nil {
-		t.Error("a cache that was cut off was read")
+	var got []domarkx.Version
+	if ok := derived.Workspaces.ReadValue(state, &got); !ok || !cmp.Equal(versions, got) {
+		t.Errorf("read %t: %s", ok, cmp.Diff(versions, got))
 	}
 	s, dir := newStore(t)
 	ctx := context.Background()

@@ -37,7 +37,7 @@ func EncodeVersionMessage(v domarkx.Version, resources int) []byte {
 	trailer(&b, TrailerResources, strconv.Itoa(resources))
 	trailer(&b, trailerOperation, jsonvalue.StringValue(v.Operation).JSON())
 	if v.Call != nil {
-		trailer(&b, trailerCall, CallValue(v.Call).JSON())
+		trailer(&b, trailerCall, callValue(v.Call).JSON())
 	}
 	if v.Observed != nil {
 		trailer(&b, trailerObserved, observationValue(v.Observed).JSON())
@@ -72,7 +72,7 @@ func DecodeVersionMessage(message []byte) (v domarkx.Version, resources int, err
 	v = domarkx.Version{Subject: subject, Number: t.sequence(), Operation: t.text(trailerOperation), Replaces: t.replaces(), SameTexts: t.sameTexts()}
 	resources = int(t.number(TrailerResources))
 	if text, ok := t.values[trailerCall]; ok {
-		if v.Call = ParseCall(text); v.Call == nil {
+		if v.Call = parseCall(text); v.Call == nil {
 			t.fail(trailerCall, "a call")
 		}
 	}
@@ -127,8 +127,8 @@ func parseExpiry(text string) *domarkx.Expiry {
 	return e
 }
 
-// CallValue returns a call as the JSON object that commits and snapshots store.
-func CallValue(c *domarkx.CallRecord) jsonvalue.Value {
+// callValue returns a call as the JSON object that commits and snapshots store.
+func callValue(c *domarkx.CallRecord) jsonvalue.Value {
 	return jsonvalue.ObjectValue(
 		jsonvalue.Member{Name: "session", Value: jsonvalue.StringValue(c.Session)},
 		jsonvalue.Member{Name: "message", Value: jsonvalue.StringValue(c.Message.String())},
@@ -138,8 +138,8 @@ func CallValue(c *domarkx.CallRecord) jsonvalue.Value {
 	)
 }
 
-// ParseCall parses the trailer of a call; nil if it is not in canonical form.
-func ParseCall(text string) *domarkx.CallRecord {
+// parseCall parses the trailer of a call; nil if it is not in canonical form.
+func parseCall(text string) *domarkx.CallRecord {
 	v, err := jsonvalue.ParseValue([]byte(text))
 	if err != nil {
 		return nil
@@ -152,7 +152,7 @@ func ParseCall(text string) *domarkx.CallRecord {
 	if c.Message, err = domarkx.ParseID(member("message")); err != nil {
 		return nil
 	}
-	if c.Index, err = strconv.Atoi(member("index")); err != nil || c.Index < 0 || CallValue(c).JSON() != text {
+	if c.Index, err = strconv.Atoi(member("index")); err != nil || c.Index < 0 || callValue(c).JSON() != text {
 		return nil
 	}
 	return c

@@ -7,6 +7,7 @@ package derived
 
 import (
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -30,10 +31,9 @@ type Kind struct {
 // The kinds of derived files.
 var (
 	Sessions   = Kind{path: "list-cache", version: 5, texts: true}      // newest snapshots of sessions
-	Conflicts  = Kind{path: "conflict-cache", version: 3, texts: true}  // numbers of conflicts in snapshots
-	Workspaces = Kind{path: "workspace-cache", version: 3, texts: true} // newest versions of workspaces
+	Conflicts  = Kind{path: "conflict-cache", version: 4, texts: true}  // numbers of conflicts in snapshots
+	Workspaces = Kind{path: "workspace-cache", version: 4, texts: true} // newest versions of workspaces
 	Synced     = Kind{path: "synced", texts: true}                      // packs and references that are known to be durable
-	GitVersion = Kind{path: "git-version"}                              // version of the git program
 	Usage      = Kind{path: "usage-cache", version: 3, texts: true}     // tokens of responses in sessions
 	Search     = Kind{path: "search.db", also: "search.db-*", texts: true}
 	ScanTips   = Kind{path: "scan/*.tips", texts: true}        // findings in sessions, with their places
@@ -45,11 +45,12 @@ var (
 	formerUsage = Kind{path: "usage-new", texts: true, former: true}
 	formerFiles = Kind{path: "unpacked", texts: true, former: true}
 	formerSizes = Kind{path: "sizes", former: true}
+	formerGit   = Kind{path: "git-version", former: true}
 )
 
 // Kinds returns all kinds.
 func Kinds() []Kind {
-	return []Kind{Sessions, Conflicts, Workspaces, Synced, GitVersion, Usage, Search, ScanTips, ScanBlobs, WorkTree, Tracked, formerChats, formerUsage, formerFiles, formerSizes}
+	return []Kind{Sessions, Conflicts, Workspaces, Synced, Usage, Search, ScanTips, ScanBlobs, WorkTree, Tracked, formerChats, formerUsage, formerFiles, formerSizes, formerGit}
 }
 
 // Path returns the path of the file with a key, which is "" for kinds with one file.
@@ -105,6 +106,21 @@ func (k Kind) Read(stateDir string) (content string, ok bool) {
 func (k Kind) Write(stateDir string, content []byte) error {
 	head := binary.BigEndian.AppendUint32([]byte(k.head()), crc32.Checksum(content, crc32.MakeTable(crc32.Castagnoli)))
 	return k.replace(stateDir, head, content)
+}
+
+// ReadValue reads what WriteValue stored, and reports whether it did.
+func (k Kind) ReadValue(stateDir string, v any) bool {
+	content, ok := k.Read(stateDir)
+	return ok && json.Unmarshal([]byte(content), v) == nil
+}
+
+// WriteValue is [Kind.Write] for a value, as JSON.
+func (k Kind) WriteValue(stateDir string, v any) error {
+	content, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	return k.Write(stateDir, content)
 }
 
 // Replace is [Kind.Write] for a kind whose content its owner checks.

@@ -5,6 +5,5 @@
 // itself, at most once, since each process costs one to two milliseconds.
 //
 // Git 2.36 is required: it is the first version that can sync references (core.fsync), and
-// older ones ignore that setting silently. Code that writes calls [Git.RequireVersion], which
-// runs git once per repository and binary and caches the answer.
+// older ones ignore that setting silently. Code that writes calls [Git.RequireVersion].
 package gitcmd

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 )
 
 // An Ident is an author or committer with a date.
@@ -43,18 +42,11 @@ func (g *Git) now(who Ident, variable string) Ident {
 	return who
 }
 
-// identities obtains both from the environment and the configuration, or else from one git process.
+// identities obtains both from one git process.
 // "git var -l" prints the configuration first, whose values may contain newlines, and then the
 // variables; so the last line of a name counts.
 func (g *Git) identities(ctx context.Context) (identities, error) {
 	return g.identityCache.get(func() (identities, error) {
-		if config, err := g.Config(ctx); err == nil {
-			author, ok := g.stated(config, "AUTHOR")
-			committer, both := g.stated(config, "COMMITTER")
-			if ok && both {
-				return identities{author, committer}, nil
-			}
-		}
 		out, err := g.Run(ctx, nil, "var", "-l")
 		if err != nil {
 			return identities{}, fmt.Errorf("asking git who you are: %w", err)
@@ -69,28 +61,6 @@ func (g *Git) identities(ctx context.Context) (identities, error) {
 		}
 		return identities{author.orUser(), committer.orUser()}, nil
 	})
-}
-
-// stated returns an identity that is stated as Git records it (git-commit(1), "Commit information").
-// What Git would guess or change, it is asked for. role is AUTHOR or COMMITTER.
-func (g *Git) stated(config *Config, role string) (Ident, bool) {
-	if _, ok := lookup(g.caller, "GIT_"+role+"_DATE"); ok {
-		return Ident{}, false
-	}
-	value := func(part string) (string, bool) {
-		v, ok := lookup(g.caller, "GIT_"+role+"_"+strings.ToUpper(part))
-		if !ok {
-			v, ok = config.Get(strings.ToLower(role) + "." + part)
-		}
-		if !ok {
-			v, ok = config.Get("user." + part)
-		}
-		plain := v != "" && utf8.ValidString(v) && strings.Trim(v, " .,:;<>\"\\'") == v
-		return v, ok && plain && !strings.ContainsFunc(v, func(r rune) bool { return r < ' ' || r == 0x7f || r == '<' || r == '>' })
-	}
-	name, ok := value("name")
-	email, both := value("email")
-	return Ident{Name: name, Email: email}, ok && both
 }
 
 func lastLine(out []byte, prefix string) string {

@@ -17,9 +17,8 @@ import (
 // A Database is the object database of a repository, including its alternates. All methods except Close may be called
 // from several goroutines at once.
 type Database struct {
-	common string   // the repository's common directory
-	dirs   []string // object directories; new objects are written to the first
-	hash   oid.Hash
+	dirs []string // object directories; new objects are written to the first
+	hash oid.Hash
 
 	// mu is locked for reading while packs are read, and for writing while the list of packs changes: so no mapping is
 	// removed while it is read.
@@ -70,9 +69,7 @@ func Open(gitDir, commonDir string, by oid.Hash) (*Database, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open objects of repository %q: %w", gitDir, err)
 	}
-	d := &Database{common: commonDir, dirs: dirs, hash: by}
-	d.bases.init()
-	return d, nil
+	return &Database{dirs: dirs, hash: by}, nil
 }
 
 // Hash returns the hash function by which the repository names its objects.

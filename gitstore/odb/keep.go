@@ -31,7 +31,7 @@ func (d *Database) newKeep() (_ *keep, err error) {
 		return nil, err
 	}
 	if _, err = k.file.f.WriteString(keepMark); err == nil {
-		_, err = lockFile(k.file.f)
+		err = lockFile(k.file.f)
 	}
 	if err != nil {
 		k.file.discard()
@@ -119,10 +119,8 @@ func openLeft(name string) (_ *os.File, left bool) {
 		return nil, false // it was removed since, or belongs to another user
 	}
 	mark, err := io.ReadAll(io.LimitReader(f, int64(len(keepMark))+1))
-	if err == nil && bytes.Equal(mark, []byte(keepMark)) {
-		if left, err = lockFile(f); left && err == nil {
-			return f, true
-		}
+	if err == nil && bytes.Equal(mark, []byte(keepMark)) && lockFile(f) == nil {
+		return f, true
 	}
 	f.Close()
 	return nil, false

@@ -7,23 +7,11 @@ import (
 	"os"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/domarkx/domarkx/gitstore/atomicfile"
 )
 
-// lockFile locks a file until it is closed or the process ends. It returns false if another process
-// holds the lock.
-func lockFile(f *os.File) (bool, error) {
-	for {
-		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
-		switch {
-		case err == nil:
-			return true, nil
-		case errors.Is(err, unix.EWOULDBLOCK):
-			return false, nil
-		case !errors.Is(err, unix.EINTR):
-			return false, &os.PathError{Op: "lock", Path: f.Name(), Err: err}
-		}
-	}
-}
+func lockFile(f *os.File) error { return atomicfile.TryLock(f) }
 
 // alive reports whether a process is running.
 func alive(pid int) bool {

@@ -60,7 +60,7 @@ func (w *packWriter) finish() error {
 		}
 	}
 	// If place had to write the .keep file again because a prune removed it, the new file is not locked yet.
-	if _, err := lockFile(w.keep.file.f); err != nil {
+	if err := lockFile(w.keep.file.f); err != nil {
 		return writeError("keep pack", err)
 	}
 	return writeError("sync pack directory", atomicfile.SyncDir(w.d.packDir()))
