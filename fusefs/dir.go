@@ -10,29 +10,21 @@ import (
 	"github.com/domarkx/domarkx/format/domarkx"
 )
 
-// A place is the meaning of a path in snapshots/ and messages/: a session, or a directory
-// of sessions.
-type place struct {
-	session domarkx.Info // its newest snapshot; no ID for a directory
-}
-
-// place returns the place of a path, or [domarkx.ErrNotFound].
-func (v *view) place(ctx context.Context, p string) (place, error) {
+// place returns the newest snapshot of the session at a path in snapshots/ and messages/. It has
+// no ID for a directory of sessions. The error is [domarkx.ErrNotFound] if the path is neither.
+func (v *view) place(ctx context.Context, p string) (domarkx.Info, error) {
 	if p == "" {
-		return place{}, nil
+		return domarkx.Info{}, nil
 	}
 	info, err := v.Sessions.Info(ctx, p)
-	if err == nil {
-		return place{info}, nil
-	}
-	if !errors.Is(err, domarkx.ErrNotFound) && !errors.Is(err, domarkx.ErrInvalid) {
-		return place{}, err
+	if err == nil || !errors.Is(err, domarkx.ErrNotFound) && !errors.Is(err, domarkx.ErrInvalid) {
+		return info, err
 	}
 	below, err := v.Sessions.List(ctx, p+"/")
 	if err == nil && len(below) == 0 {
 		err = domarkx.ErrNotFound
 	}
-	return place{}, err
+	return domarkx.Info{}, err
 }
 
 // directories returns the names of the sessions and directories in a directory, sorted.

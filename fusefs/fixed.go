@@ -44,7 +44,7 @@ type (
 
 var (
 	_ = []changeable{(*fixedNode)(nil), (*directoryNode)(nil)}
-	_ = []listable{(*directoryNode)(nil), (*snapshotsNode)(nil), (*attachedNode)(nil), (*messagesNode)(nil), (*messageNode)(nil), (*errorsNode)(nil)}
+	_ = []listable{(*directoryNode)(nil), (*sessionsNode)(nil), (*attachedNode)(nil), (*messageNode)(nil), (*errorsNode)(nil)}
 	_ = []readable{(*fileNode)(nil), (*documentNode)(nil), (*attachedFileNode)(nil), (*bytesNode)(nil)}
 
 	_ fs.NodeReader = (*bytesNode)(nil)

@@ -14,33 +14,8 @@ import (
 	"github.com/domarkx/domarkx/format/domarkx"
 )
 
-// A messagesNode is messages/, a directory in it, or the directory of a session's
-// messages.
-type messagesNode struct {
-	fixedNode
-	path string // "" for messages/
-}
-
-func (n *messagesNode) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
-	ctx = steady(ctx)
-	name = spelled(name)
-	here, err := n.place(ctx, n.path)
-	if err != nil {
-		return nil, n.fail("looking up messages", n.path, err)
-	}
-	n.attr(&out.Attr, dirMode, 0, n.started)
-	out.SetAttrTimeout(moment)
-	if here.session.ID != "" {
-		return n.message(ctx, here.session, name, out)
-	}
-	p := joined(n.path, name)
-	if _, err := n.place(ctx, p); err != nil {
-		return nil, n.fail("looking up messages", p, err)
-	}
-	return n.NewInode(ctx, &messagesNode{fixedNode: fixedNode{node{view: n.view}}, path: p}, fs.StableAttr{Mode: syscall.S_IFDIR, Ino: number("messages", p), Gen: 1}), 0
-}
-
-func (n *messagesNode) message(ctx context.Context, tip domarkx.Info, name string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
+// message returns the inode of a directory in that of a session's messages.
+func (n *sessionsNode) message(ctx context.Context, tip domarkx.Info, name string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
 	k, role, ok := parseMessageName(name)
 	if !ok {
 		return nil, syscall.ENOENT
@@ -54,27 +29,20 @@ func (n *messagesNode) message(ctx context.Context, tip domarkx.Info, name strin
 	}
 	child := &messageNode{fixedNode: fixedNode{node{view: n.view}}, session: n.path, tip: tip, k: k}
 	child.attr(&out.Attr, dirMode, 0, child.at())
+	out.SetAttrTimeout(moment)
 	return n.NewInode(ctx, child, fs.StableAttr{Mode: syscall.S_IFDIR, Ino: messageNumber(tip.ID, k), Gen: 1}), 0
 }
 
 func messageNumber(id string, k int) uint64 { return number("message", id, strconv.Itoa(k)) }
 
-func (n *messagesNode) Readdir(ctx context.Context) (fs.DirStream, syscall.Errno) {
-	ctx = steady(ctx)
-	here, err := n.place(ctx, n.path)
-	if err != nil {
-		return nil, n.fail("listing messages", n.path, err)
-	}
-	if here.session.ID == "" {
-		return n.listDirectories(ctx, "messages", n.path)
-	}
-	roles, err := n.roles.get(ctx, here.session.ID)
+func (n *sessionsNode) listMessages(ctx context.Context, tip domarkx.Info) (fs.DirStream, syscall.Errno) {
+	roles, err := n.roles.get(ctx, tip.ID)
 	if err != nil {
 		return nil, n.fail("reading the roles of a session", n.path, err)
 	}
 	entries := make([]fuse.DirEntry, len(roles))
 	for k, role := range roles {
-		entries[k] = fuse.DirEntry{Name: messageName(k, role), Ino: messageNumber(here.session.ID, k), Mode: syscall.S_IFDIR}
+		entries[k] = fuse.DirEntry{Name: messageName(k, role), Ino: messageNumber(tip.ID, k), Mode: syscall.S_IFDIR}
 	}
 	return fs.NewListDirStream(entries), 0
 }

@@ -65,8 +65,9 @@ func (n *rootNode) OnAdd(ctx context.Context) {
 		add(name, &bytesNode{fixedFile: fixedFile{node{view: n.view}}, data: []byte(ignored), at: n.started}, syscall.S_IFREG, number(name))
 	}
 	add("sessions", &directoryNode{node: node{view: n.view}, directory: n.tree.Root()}, syscall.S_IFDIR, number("sessions"))
-	add("snapshots", &snapshotsNode{fixedNode: fixedNode{node{view: n.view}}}, syscall.S_IFDIR, number("snapshots"))
-	add("messages", &messagesNode{fixedNode: fixedNode{node{view: n.view}}}, syscall.S_IFDIR, number("messages"))
+	for _, kind := range []string{snapshotsDir, messagesDir} {
+		add(kind, &sessionsNode{fixedNode: fixedNode{node{view: n.view}}, kind: kind}, syscall.S_IFDIR, number(kind))
+	}
 	if n.Workspaces != nil {
 		n.addWorkspaces(add)
 	}

@@ -15,36 +15,67 @@ import (
 	"github.com/domarkx/domarkx/format/domarkx"
 )
 
-// A snapshotsNode is snapshots/, a directory in it, or the directory of a session's
-// snapshots.
-type snapshotsNode struct {
+// The kinds of a sessionsNode, and their directories.
+const (
+	snapshotsDir = "snapshots"
+	messagesDir  = "messages"
+)
+
+// A sessionsNode is snapshots/ or messages/, a directory in it, or the directory of a session
+// there.
+type sessionsNode struct {
 	fixedNode
-	path string // "" for snapshots/
+	kind string
+	path string // below the directory of the kind; "" for that itself
 }
 
 const latest = "latest"
 
-func (n *snapshotsNode) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
+func (n *sessionsNode) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
 	ctx = steady(ctx)
 	name = spelled(name)
-	here, err := n.place(ctx, n.path)
-	if err != nil {
-		return nil, n.fail("looking up snapshots", n.path, err)
-	}
-	if here.session.ID != "" {
-		return n.snapshot(ctx, here.session, name, out)
+	tip, err := n.place(ctx, n.path)
+	switch {
+	case err != nil:
+		return nil, n.fail("looking up "+n.kind, n.path, err)
+	case tip.ID != "" && n.kind == messagesDir:
+		return n.message(ctx, tip, name, out)
+	case tip.ID != "":
+		return n.snapshot(ctx, tip, name, out)
 	}
 	p := joined(n.path, name)
 	if _, err := n.place(ctx, p); err != nil {
-		return nil, n.fail("looking up snapshots", p, err)
+		return nil, n.fail("looking up "+n.kind, p, err)
 	}
 	n.attr(&out.Attr, dirMode, 0, n.started)
 	out.SetAttrTimeout(moment)
-	return n.NewInode(ctx, &snapshotsNode{fixedNode: fixedNode{node{view: n.view}}, path: p}, fs.StableAttr{Mode: syscall.S_IFDIR, Ino: number("snapshots", p), Gen: 1}), 0
+	return n.NewInode(ctx, &sessionsNode{fixedNode{node{view: n.view}}, n.kind, p}, fs.StableAttr{Mode: syscall.S_IFDIR, Ino: number(n.kind, p), Gen: 1}), 0
+}
+
+func (n *sessionsNode) Readdir(ctx context.Context) (fs.DirStream, syscall.Errno) {
+	ctx = steady(ctx)
+	tip, err := n.place(ctx, n.path)
+	switch {
+	case err != nil:
+		return nil, n.fail("listing "+n.kind, n.path, err)
+	case tip.ID != "" && n.kind == messagesDir:
+		return n.listMessages(ctx, tip)
+	case tip.ID != "":
+		return n.listSnapshots(ctx, tip)
+	}
+	names, err := n.directories(ctx, n.path)
+	if err != nil {
+		return nil, n.fail("listing sessions", n.path, err)
+	}
+	entries := make([]fuse.DirEntry, len(names))
+	for i, name := range names {
+		entries[i] = fuse.DirEntry{Name: name, Ino: number(n.kind, joined(n.path, name)), Mode: syscall.S_IFDIR}
+	}
+	return fs.NewListDirStream(entries), 0
 }
 
 // snapshot returns the inode of a file in the directory of a session's snapshots.
-func (n *snapshotsNode) snapshot(ctx context.Context, tip domarkx.Info, name string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
+func (n *sessionsNode) snapshot(ctx context.Context, tip domarkx.Info, name string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
 	for _, form := range []Form{Markdown, JSON} {
 		if name == latest+form.extension() {
 			target := snapshotName(tip, form)
@@ -93,16 +124,8 @@ func (v *view) history(ctx context.Context, key string) (history, error) {
 	return h, nil
 }
 
-func (n *snapshotsNode) Readdir(ctx context.Context) (fs.DirStream, syscall.Errno) {
-	ctx = steady(ctx)
-	here, err := n.place(ctx, n.path)
-	if err != nil {
-		return nil, n.fail("listing snapshots", n.path, err)
-	}
-	if here.session.ID == "" {
-		return n.listDirectories(ctx, "snapshots", n.path)
-	}
-	h, err := n.histories.get(ctx, historyKey(n.path, here.session.ID))
+func (n *sessionsNode) listSnapshots(ctx context.Context, tip domarkx.Info) (fs.DirStream, syscall.Errno) {
+	h, err := n.histories.get(ctx, historyKey(n.path, tip.ID))
 	if err != nil {
 		return nil, n.fail("reading the history of a session", n.path, err)
 	}
@@ -115,26 +138,13 @@ func (n *snapshotsNode) Readdir(ctx context.Context) (fs.DirStream, syscall.Errn
 	}
 	for _, form := range []Form{Markdown, JSON} {
 		entries = append(entries, fuse.DirEntry{Name: latest + form.extension(), Mode: syscall.S_IFLNK,
-			Ino: number("latest", n.path, snapshotName(here.session, form))})
+			Ino: number("latest", n.path, snapshotName(tip, form))})
 	}
-	attached, err := n.listAttached(ctx, n.path, here.session, "")
+	attached, err := n.listAttached(ctx, n.path, tip, "")
 	if err != nil {
 		return nil, n.fail("listing attached files", n.path, err)
 	}
 	return fs.NewListDirStream(append(entries, attached...)), 0
-}
-
-// listDirectories lists the directories and sessions below a path.
-func (v *view) listDirectories(ctx context.Context, kind, p string) (fs.DirStream, syscall.Errno) {
-	names, err := v.directories(ctx, p)
-	if err != nil {
-		return nil, v.fail("listing sessions", p, err)
-	}
-	entries := make([]fuse.DirEntry, len(names))
-	for i, name := range names {
-		entries[i] = fuse.DirEntry{Name: name, Ino: number(kind, joined(p, name)), Mode: syscall.S_IFDIR}
-	}
-	return fs.NewListDirStream(entries), 0
 }
 
 // A documentNode is an immutable document or message.
