@@ -41,13 +41,18 @@ func (s *Store) list(ctx context.Context) (*refdb.Listing, []domarkx.Info, error
 	if last != nil && last.of == refs {
 		return refs, last.infos, nil
 	}
-	cache := listCache{infos: cached()}
-	if len(refs.Damaged()) == 0 && cache.setNames(refs.Refs) {
-		s.listed.Store(&listed{refs, cache.infos})
-		return refs, cache.infos, nil
+	known := cached()
+	if len(refs.Damaged()) == 0 && setNames(known, refs.Refs) {
+		s.listed.Store(&listed{refs, known})
+		return refs, known, nil
 	}
+	byID := make(map[string]domarkx.Info, len(known))
+	for _, info := range known {
+		byID[info.ID] = info
+	}
+	find := func(id string) (domarkx.Info, bool) { info, ok := byID[id]; return info, ok }
 	read := func(id string) (domarkx.Info, error) { return s.Info(ctx, id) }
-	infos, isStale, err := tips(ctx, s, refname.Sessions, refs.Refs, cache.find, read, func(info *domarkx.Info, name string) { info.Name = name })
+	infos, isStale, err := tips(ctx, s, refname.Sessions, refs.Refs, find, read, func(info *domarkx.Info, name string) { info.Name = name })
 	slices.SortFunc(infos, func(a, b domarkx.Info) int { return strings.Compare(a.Name, b.Name) })
 	if isStale {
 		_ = derived.Sessions.Write(s.StateDir(), encodeListCache(infos)) // the repository may be read-only

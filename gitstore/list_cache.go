@@ -13,41 +13,14 @@ import (
 // cacheAfter is the number of misses after which a cache is written again.
 const cacheAfter = 64
 
-// A listCache contains the snapshots that List returns, in the order of the list, so that listing many sessions reads few
-// objects. Its entries are found by the id of the commit, whose content never changes.
-type listCache struct {
-	infos []domarkx.Info
-	next  int            // index of the entry after the last one found, at which find looks first
-	at    map[string]int // indexes by commit id; nil until needed
-}
-
-// find returns the entry of a commit.
-func (c *listCache) find(id string) (domarkx.Info, bool) {
-	at, ok := c.next, c.next < len(c.infos) && c.infos[c.next].ID == id
-	if !ok {
-		if c.at == nil {
-			c.at = make(map[string]int, len(c.infos))
-			for i := range c.infos {
-				c.at[c.infos[i].ID] = i
-			}
-		}
-		at, ok = c.at[id]
-	}
-	if !ok {
-		return domarkx.Info{}, false
-	}
-	c.next = at + 1
-	return c.infos[at], true
-}
-
-// setNames gives the snapshots the names of the references, and reports whether it did: only if the references are those from
+// setNames gives cached snapshots the names of the references, and reports whether it did: only if the references are those from
 // which the list was made, as is usual.
-func (c *listCache) setNames(refs []refdb.Ref) bool {
-	if !slices.EqualFunc(c.infos, refs, func(info domarkx.Info, ref refdb.Ref) bool { return info.ID == ref.ID }) {
+func setNames(cached []domarkx.Info, refs []refdb.Ref) bool {
+	if !slices.EqualFunc(cached, refs, func(info domarkx.Info, ref refdb.Ref) bool { return info.ID == ref.ID }) {
 		return false
 	}
-	for i := range c.infos {
-		c.infos[i].Name = refname.Sessions.Name(refs[i].Name)
+	for i := range cached {
+		cached[i].Name = refname.Sessions.Name(refs[i].Name)
 	}
 	return true
 }
