@@ -49,9 +49,9 @@ func readDeleted(text string) ([]string, error) {
 	for line := range strings.Lines(text) {
 		line, ended := strings.CutSuffix(line, "\n")
 		if strings.HasPrefix(line, `"`) {
-			unquoted, err := unquote(line)
+			unquoted, err := strconv.Unquote(line)
 			if err != nil {
-				return nil, fmt.Errorf("line %d: %w", len(paths)+1, err)
+				return nil, fmt.Errorf("line %d: %q is not quoted correctly: %w", len(paths)+1, line, domarkx.ErrCorrupt)
 			}
 			line = unquoted
 		}
@@ -70,34 +70,4 @@ func isPath(p string) bool {
 		}
 	}
 	return !strings.ContainsRune(p, 0)
-}
-
-func unquote(s string) (string, error) {
-	bad := fmt.Errorf("%q is not quoted correctly: %w", s, domarkx.ErrCorrupt)
-	inner, ok := strings.CutSuffix(s[1:], `"`)
-	if !ok {
-		return "", bad
-	}
-	var b strings.Builder
-	for i := 0; i < len(inner); i++ {
-		switch {
-		case inner[i] == '"':
-			return "", bad
-		case inner[i] != '\\':
-			b.WriteByte(inner[i])
-		case i+1 < len(inner) && (inner[i+1] == '"' || inner[i+1] == '\\'):
-			b.WriteByte(inner[i+1])
-			i++
-		case i+3 < len(inner):
-			c, err := strconv.ParseUint(inner[i+1:i+4], 8, 8)
-			if err != nil {
-				return "", bad
-			}
-			b.WriteByte(byte(c))
-			i += 3
-		default:
-			return "", bad
-		}
-	}
-	return b.String(), nil
 }
