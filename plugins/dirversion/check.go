@@ -57,7 +57,7 @@ func (c *nameCheck) directory(ctx context.Context, path, base, id string, depth 
 	if depth > maxDepth {
 		return fmt.Errorf("%s: it is more than %d directories deep: %w", quoted(path), maxDepth, domarkx.ErrCorrupt)
 	}
-	if len(c.f.exclude) == 0 { // with exclude patterns, the files to write depend on the path as well
+	if c.f.exclude == nil { // with exclude patterns, the files to write depend on the path as well
 		if c.seen[id] {
 			return nil
 		}
@@ -151,7 +151,7 @@ func (c *nameCheck) twins(path string, files []domarkx.File) error {
 	if !slices.ContainsFunc(files, func(f domarkx.File) bool { return !isPlain(f.Name) }) {
 		return nil
 	}
-	if len(c.f.exclude) > 0 {
+	if c.f.exclude != nil {
 		files = slices.DeleteFunc(slices.Clone(files), func(f domarkx.File) bool {
 			return c.f.excluded(join(path, f.Name), f.Type == domarkx.Directory)
 		})

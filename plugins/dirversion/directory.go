@@ -14,6 +14,7 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/plugins/beneath"
+	"github.com/domarkx/domarkx/plugins/gitignore"
 )
 
 // Config configures a Directory.
@@ -32,7 +33,7 @@ type Config struct {
 // goroutine at a time.
 type Directory struct {
 	cache     string
-	exclude   []pattern
+	exclude   *gitignore.Rules // nil for none
 	forbidden map[beneath.Identity]string
 	inside    map[string]bool // forbidden paths, relative to the directory
 	warn      func(string)

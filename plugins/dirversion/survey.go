@@ -134,7 +134,7 @@ func (v *survey) compare(d *beneath.Dir, n *node, raw string, names []string) {
 	var old record
 	more := func() bool { return len(records.b) > 0 && records.record(&old) == nil }
 	have := more()
-	checks := v.f.observe != nil || len(v.f.exclude) > 0 || len(v.f.inside) > 0 || v.f.limits != (domarkx.Limits{}) || len(v.f.forbidden) > 0
+	checks := v.f.observe != nil || v.f.exclude != nil || len(v.f.inside) > 0 || v.f.limits != (domarkx.Limits{}) || len(v.f.forbidden) > 0
 	for _, name := range names {
 		var st beneath.Stat
 		var err error

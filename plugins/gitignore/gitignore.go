@@ -51,6 +51,17 @@ func Parse(directory string, data []byte) *Rules {
 	return r
 }
 
+// Patterns returns the rules of patterns for the top, one each: spaces at their ends count, and "#" begins no comment.
+func Patterns(texts []string) *Rules {
+	r := &Rules{}
+	for _, text := range texts {
+		if p, ok := parse(text); ok {
+			r.patterns = append(r.patterns, p)
+		}
+	}
+	return r
+}
+
 // trimSpaces removes spaces at the end that no backslash precedes.
 func trimSpaces(line string) string {
 	end := -1
