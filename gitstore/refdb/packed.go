@@ -3,6 +3,7 @@ package refdb
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"iter"
 	"os"
@@ -16,7 +17,7 @@ import (
 // packedRefs is the content of packed-refs: an optional header line, and then records. A record is a line "ID NAME", and for
 // an annotated tag a second line "^ID" with the object to which the tag points.
 type packedRefs struct {
-	info    fs.FileInfo // nil if there is no file
+	file    *os.File // stays open, so that no other file can have its inode number
 	records string
 	sorted  bool // by the bytes of their names
 }
@@ -25,28 +26,37 @@ type packedRefs struct {
 // another file.
 func (r *Refs) packed() (*packedRefs, error) {
 	path := r.path("packed-refs")
-	info, err := os.Stat(path)
+	if last := r.lastPacked.Load(); last != nil && last.isAt(path) {
+		return last, nil
+	}
+	file, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return &packedRefs{sorted: true}, nil
 	}
-	if last := r.lastPacked.Load(); err == nil && last != nil && os.SameFile(last.info, info) && last.info.Size() == info.Size() && last.info.ModTime().Equal(info.ModTime()) {
-		return last, nil
-	}
 	var data []byte
 	if err == nil {
-		data, err = os.ReadFile(path)
+		data, err = io.ReadAll(file)
 	}
 	if err != nil {
+		file.Close()
 		return nil, fmt.Errorf("reading packed references: %w", err)
 	}
-	p := &packedRefs{info: info, records: string(data)}
+	p := &packedRefs{file: file, records: string(data)}
 	if header, rest, ok := strings.Cut(p.records, "\n"); ok && strings.HasPrefix(header, "# pack-refs with:") {
 		p.records, p.sorted = rest, slices.Contains(strings.Fields(header), "sorted")
 	}
-	if now, err := os.Stat(path); err == nil && os.SameFile(now, info) { // otherwise Git has replaced it in between
-		r.lastPacked.Store(p)
-	}
+	r.lastPacked.Store(p) // whoever still uses the last one has its records; its file closes with it
 	return p, nil
+}
+
+// isAt reports whether a path still leads to the file.
+func (p *packedRefs) isAt(path string) bool {
+	now, err := os.Stat(path)
+	if err != nil {
+		return false
+	}
+	then, err := p.file.Stat()
+	return err == nil && os.SameFile(then, now)
 }
 
 func (r *Refs) readPacked(name string) (id string, ok bool, err error) {
