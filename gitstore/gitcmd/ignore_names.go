@@ -14,8 +14,7 @@ const maxIgnoredName = 4000
 // IgnoredNames returns which of some paths below the work tree git ignores (.gitignore and
 // similar). The paths are relative and slash-separated, and need not exist. With index, tracked
 // files are not ignored (git-check-ignore(1), --no-index). For a path that leads through a
-// symbolic link or, with index, a submodule, the rules of the directory that contains the link
-// or submodule apply. Without a work tree nothing is ignored.
+// symbolic link or a nested repository, the rules of the directory that contains it apply to it and to what is below it. Without a work tree nothing is ignored.
 func (g *Git) IgnoredNames(ctx context.Context, names []string, index bool) (map[string]bool, error) {
 	ignored := map[string]bool{}
 	if g.WorkTree == "" || len(names) == 0 {
@@ -25,14 +24,15 @@ func (g *Git) IgnoredNames(ctx context.Context, names []string, index bool) (map
 	var questions []string
 	dirs := map[string]bool{}
 	for _, name := range names {
-		question := "./" + g.reachable(name, dirs)
-		if len(question) > maxIgnoredName {
-			continue
+		for _, question := range g.reachable(name, dirs) {
+			if len(question) > maxIgnoredName {
+				continue
+			}
+			if asked[question] == nil {
+				questions = append(questions, question)
+			}
+			asked[question] = append(asked[question], name)
 		}
-		if asked[question] == nil {
-			questions = append(questions, question)
-		}
-		asked[question] = append(asked[question], name)
 	}
 	options := []string{"--no-index"}
 	if index {
@@ -50,15 +50,15 @@ func (g *Git) IgnoredNames(ctx context.Context, names []string, index bool) (map
 	return ignored, nil
 }
 
-// reachable returns the path without those directories into which git does not look; dirs
-// caches which these are.
-func (g *Git) reachable(name string, dirs map[string]bool) string {
+// reachable returns the path without those directories into which git does not look, and the paths of these; dirs caches
+// which they are.
+func (g *Git) reachable(name string, dirs map[string]bool) (paths []string) {
 	rest := name
-	kept := ""
+	kept := "./"
 	for {
 		i := strings.IndexByte(rest, '/')
 		if i < 0 {
-			return kept + rest
+			return append(paths, kept+rest)
 		}
 		dir := kept + rest[:i]
 		beyond, ok := dirs[dir]
@@ -71,7 +71,9 @@ func (g *Git) reachable(name string, dirs map[string]bool) string {
 			}
 			dirs[dir] = beyond
 		}
-		if !beyond {
+		if beyond {
+			paths = append(paths, dir)
+		} else {
 			kept = dir + "/"
 		}
 		rest = rest[i+1:]

@@ -14,7 +14,7 @@ import (
 
 func TestIgnoredNames(t *testing.T) {
 	dir := gittest.Init(t)
-	for name, content := range map[string]string{".gitignore": ".env\n*.log\n!keep.log\n/only/\n", "sub/.gitignore": "secret\n", "tracked.log": "x", "nested/file": "x"} {
+	for name, content := range map[string]string{".gitignore": ".env\n*.log\n!keep.log\n/only/\n/vendor/\n", "sub/.gitignore": "secret\n", "tracked.log": "x", "nested/file": "x"} {
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 			t.Fatal(err)
@@ -27,6 +27,8 @@ func TestIgnoredNames(t *testing.T) {
 	gittest.Run(t, dir, "init", "-q", "nested")
 	gittest.Run(t, filepath.Join(dir, "nested"), "commit", "-q", "--allow-empty", "-m", "x")
 	gittest.Run(t, dir, "add", "nested")
+	gittest.Run(t, dir, "init", "-q", "vendor/own")
+	gittest.Run(t, dir, "init", "-q", "vendor")
 	if err := os.Symlink("sub", filepath.Join(dir, "link")); err != nil {
 		t.Fatal(err)
 	}
@@ -34,16 +36,16 @@ func TestIgnoredNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	names := []string{"a", ".env", "not/there/.env", "keep.log", "tracked.log", "sub/secret", "secret", "link/secret", "link/.env", "nested/.env", "nested/ok",
+	names := []string{"a", ".env", "not/there/.env", "keep.log", "tracked.log", "sub/secret", "secret", "link/secret", "link/.env", "nested/.env", "nested/ok", "vendor/file", "vendor/own/file",
 		".git/config", "only/file", "deep/only/file", "-x.log", ":(top)x.log", "new\nline.log", "b\xff.log", strings.Repeat("x/", 3000) + ".env"}
 	for _, index := range []bool{true, false} {
 		ignored, err := g.IgnoredNames(t.Context(), names, index)
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := []string{"-x.log", ".env", ":(top)x.log", "b\xff.log", "link/.env", "nested/.env", "new\nline.log", "not/there/.env", "only/file", "sub/secret"}
+		want := []string{"-x.log", ".env", ":(top)x.log", "b\xff.log", "link/.env", "nested/.env", "new\nline.log", "not/there/.env", "only/file", "sub/secret", "vendor/file", "vendor/own/file"}
 		if !index {
-			want = append(want, "tracked.log")
+			want = slices.Sorted(slices.Values(append(want, "tracked.log")))
 		}
 		if got := slices.Sorted(maps.Keys(ignored)); !slices.Equal(got, want) {
 			t.Errorf("index %v: %q, want %q", index, got, want)
