@@ -59,7 +59,7 @@ var plainPaths = []string{"GIT_LITERAL_PATHSPECS", "GIT_GLOB_PATHSPECS", "GIT_NO
 // so that none has a special meaning. A name that git refuses makes the whole call fail; then
 // each half is tried.
 func (g *Git) checkIgnore(ctx context.Context, names []string, options ...string) ([]string, error) {
-	if len(names) == 0 {
+	if len(names) == 0 || g.waits("") {
 		return nil, nil
 	}
 	out, err := g.Do(ctx, Command{

@@ -14,7 +14,8 @@ const maxIgnoredName = 4000
 // IgnoredNames returns which of some paths below the work tree git ignores (.gitignore and
 // similar). The paths are relative and slash-separated, and need not exist. With index, tracked
 // files are not ignored (git-check-ignore(1), --no-index). For a path that leads through a
-// symbolic link or a nested repository, the rules of the directory that contains it apply to it and to what is below it. Without a work tree nothing is ignored.
+// symbolic link or a nested repository, or a directory whose .gitignore Git would wait for, the rules of the directory that
+// contains it apply to it and to what is below it. Without a work tree nothing is ignored.
 func (g *Git) IgnoredNames(ctx context.Context, names []string, index bool) (map[string]bool, error) {
 	ignored := map[string]bool{}
 	if g.WorkTree == "" || len(names) == 0 {
@@ -67,7 +68,7 @@ func (g *Git) reachable(name string, dirs map[string]bool) (paths []string) {
 			beyond = err == nil && info.Mode()&os.ModeSymlink != 0
 			if !beyond && err == nil && info.IsDir() {
 				_, err := os.Lstat(filepath.Join(g.WorkTree, filepath.FromSlash(dir), ".git"))
-				beyond = err == nil
+				beyond = err == nil || g.waits(dir)
 			}
 			dirs[dir] = beyond
 		}
@@ -78,4 +79,10 @@ func (g *Git) reachable(name string, dirs map[string]bool) (paths []string) {
 		}
 		rest = rest[i+1:]
 	}
+}
+
+// waits reports whether the .gitignore of a directory is a FIFO or a device: Git waits for somebody who writes to it.
+func (g *Git) waits(dir string) bool {
+	info, err := os.Lstat(filepath.Join(g.WorkTree, filepath.FromSlash(dir), ".gitignore"))
+	return err == nil && info.Mode()&(os.ModeNamedPipe|os.ModeDevice) != 0
 }
