@@ -119,11 +119,12 @@ func (p *Places) of(r domarkx.ResourceVersion) (place string, real bool) {
 		return "", false
 	}
 	name := filepath.FromSlash(at.Text())
-	if filepath.IsAbs(name) {
-		var err error
-		if name, err = filepath.Rel(p.workTree, name); err != nil {
-			return "", false
-		}
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(p.workTree, name)
+	}
+	name, err := filepath.Rel(resolved(p.workTree), resolved(name))
+	if err != nil {
+		return "", false
 	}
 	if !filepath.IsLocal(name) {
 		return "", false
@@ -132,4 +133,13 @@ func (p *Places) of(r domarkx.ResourceVersion) (place string, real bool) {
 		name = ""
 	}
 	return name, true
+}
+
+// resolved returns a path without symbolic links, for the rules of Git apply to what they lead to; a path that does not
+// exist stays as it is.
+func resolved(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	return path
 }
