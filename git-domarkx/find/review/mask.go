@@ -65,6 +65,9 @@ func (m *mask) files(files []File, contents []sides) {
 		for k := range f.Hunks {
 			h := &f.Hunks[k]
 			m.hunk(h, old, new)
+			if contents[i].old == nil || old.found != nil {
+				h.withoutHeading()
+			}
 			if contents[i].old == nil { // it was not read: what the hunk shows of it is searched
 				m.side(h, '-')
 			}
@@ -145,6 +148,13 @@ func (m *mask) hunk(h *Hunk, old, new masked) {
 		h.Lines[i] = line
 	}
 	h.Header = m.text(h.Header)
+}
+
+// withoutHeading drops the line that git found above a hunk: a rule does not recognise a part of a secret.
+func (h *Hunk) withoutHeading() {
+	if numbers, _, ok := strings.Cut(strings.TrimPrefix(h.Header, "@@ "), " @@"); ok {
+		h.Header = "@@ " + numbers + " @@"
+	}
 }
 
 // side masks the secrets in the lines of one side of a hunk.
