@@ -163,7 +163,7 @@ func (p *pull) one(ctx context.Context, tx *transaction.Tx, name string) (string
 		return "", err
 	}
 	for _, workspace := range p.going[name] {
-		changed, err := p.workspace(ctx, tx, workspace, tip)
+		changed, err := p.workspace(ctx, tx, workspace, tip, !here)
 		if err != nil {
 			return "", err
 		}

@@ -12,8 +12,8 @@ import (
 )
 
 // workspace pulls a workspace and reports whether it changed. session is the tip, after the pull,
-// of the session that the workspace belongs to.
-func (p *pull) workspace(ctx context.Context, tx *transaction.Tx, name string, session domarkx.Info) (bool, error) {
+// of the session that the workspace belongs to. A session that comes brings its workspace, also one that was removed here.
+func (p *pull) workspace(ctx context.Context, tx *transaction.Tx, name string, session domarkx.Info, comes bool) (bool, error) {
 	before, now := p.Before.Workspaces[name], p.After.Workspaces[name]
 	tip, err := tx.WorkspaceTip(ctx, name)
 	here := err == nil
@@ -26,7 +26,7 @@ func (p *pull) workspace(ctx context.Context, tx *transaction.Tx, name string, s
 	case now == "", here && tip.ID == now:
 		return false, nil
 	case !here:
-		if removed, err := p.m.workspaceRemovedHere(ctx, name, now); err != nil || removed {
+		if removed, err := p.m.workspaceRemovedHere(ctx, name, now); err != nil || removed && !comes {
 			return false, err
 		}
 		return true, p.m.acceptWorkspace(ctx, tx, domarkx.Version{Workspace: name}, now)
