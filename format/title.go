@@ -20,10 +20,20 @@ func Title(text string) string {
 	n := 0
 	for i := range text {
 		if n++; n == MaxTitle && len([]rune(text[i:])) > 1 {
-			return strings.TrimSpace(text[:i]) + "…"
+			return strings.TrimSpace(wholeWords(text, i)) + "…"
 		}
 	}
 	return text
+}
+
+// wholeWords cuts a text at i, or before the word that i is in: a rule for secrets does not recognise a part of a token. A word that
+// is the whole beginning is cut, and so are words with other letters than those of ASCII.
+func wholeWords(text string, i int) string {
+	inWord := func(r rune) bool { return r > ' ' && r < unicode.MaxASCII }
+	if before := strings.TrimRightFunc(text[:i], inWord); inWord(rune(text[i])) && before != "" {
+		return before
+	}
+	return text[:i]
 }
 
 // withoutControls removes escape sequences (ECMA-48) and invisible format characters except joiners, and replaces other

@@ -63,6 +63,15 @@ func (tx *Tx) FilterAlways(ctx context.Context, session string) (Filter, error) 
 	return tx.filter(ctx, session, true)
 }
 
+// WithoutSecrets returns v as it would be in a new session that is redacted.
+func (tx *Tx) WithoutSecrets(ctx context.Context, v jsonvalue.Value) (jsonvalue.Value, error) {
+	redaction, err := tx.by.redactor.Document(ctx, "", true)
+	if err != nil {
+		return v, err
+	}
+	return Filter{true, redaction}.Value(ctx, v)
+}
+
 func (tx *Tx) filter(ctx context.Context, session string, always bool) (Filter, error) {
 	f := tx.filters[session]
 	if f != nil && (f.redaction != nil || !always) {
