@@ -29,7 +29,7 @@ type agentResumeCmd struct {
 }
 
 func (agentResumeCmd) ExitOne() string {
-	return "The agent could not be started or failed, or the session was not approved."
+	return "The agent failed, or the session was not approved."
 }
 
 func (c *agentResumeCmd) Run(inv *invocation) error {
@@ -49,7 +49,8 @@ func (c *agentResumeCmd) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	if err := c.ready(inv, agent); err != nil {
+	model, err := c.ready(inv, agent)
+	if err != nil {
 		return err
 	}
 	p, err := c.permitted(inv, opened, agent, info, was)
@@ -68,7 +69,7 @@ func (c *agentResumeCmd) Run(inv *invocation) error {
 			own = was.ID
 		}
 	}
-	command, file, err := c.prepare(inv, opened, p, agent, revision, own)
+	command, file, err := c.prepare(inv, opened, p, agent, revision, own, model)
 	if err != nil {
 		return err
 	}
@@ -81,6 +82,10 @@ func (c *agentResumeCmd) Run(inv *invocation) error {
 		return err
 	}
 	failed := inv.runProgram(p, command)
+	if failed != nil {
+		printError(inv.err, failed)
+		failed = errNo
+	}
 	return errors.Join(failed, c.record(inv, opened, agent, file, before))
 }
 
@@ -132,29 +137,32 @@ func resumable() []agents.Agent {
 	return slices.DeleteFunc(agents.All(), func(a agents.Agent) bool { return !a.CanResume() })
 }
 
-// ready returns an error if the agent is not installed but needed, or does not know this directory.
-func (c *agentResumeCmd) ready(inv *invocation, agent agents.Agent) error {
+// ready returns an error if the agent is not installed but needed, or does not know this directory or a model. It returns the
+// model that the agent is to ask, if the transcript names it.
+func (c *agentResumeCmd) ready(inv *invocation, agent agents.Agent) (model string, err error) {
 	workDir, err := inv.workDir()
 	if err != nil {
-		return err
+		return "", err
 	}
 	dir, err := agent.ResumeDir(inv.getenv, workDir)
 	if err != nil || c.Print && dir != "" {
-		return err
+		return "", err
 	}
 	_, err = exec.LookPath(agent.Program)
 	switch {
+	case !errors.Is(err, exec.ErrNotFound) && agent.Resume.Model != nil:
+		return agent.Resume.Model(inv.ctx, inv.getenv, workDir)
 	case !errors.Is(err, exec.ErrNotFound):
-		return nil // other errors are those of starting it
+		return "", nil // other errors are those of starting it
 	case agent.Install != "":
 		err = fmt.Errorf("%w; install it with: %s", err, agent.Install)
 	default:
 		err = fmt.Errorf("%w; install it", err)
 	}
 	if dir == "" { // the agent has to import the session itself
-		return fmt.Errorf("starting %s: %w, or name another agent with --in", agent.Program, err)
+		return "", fmt.Errorf("starting %s: %w, or name another agent with --in", agent.Program, err)
 	}
-	return fmt.Errorf("starting %s: %w, name another agent with --in, or get the command for a machine that has it with --print", agent.Program, err)
+	return "", fmt.Errorf("starting %s: %w, name another agent with --in, or get the command for a machine that has it with --print", agent.Program, err)
 }
 
 // permitted returns the permit to start an agent with a session as its context. The user is asked if a
@@ -177,7 +185,8 @@ func (c *agentResumeCmd) permitted(inv *invocation, opened managers, agent agent
 	p, err := opened.trust.Gate(consent).Permit(inv.ctx, trust.Resume{Session: info.Name, Program: agent.Program, Own: own})
 	var untrusted *trust.UntrustedError
 	if errors.As(err, &untrusted) {
-		err = fmt.Errorf("resuming %s: it may come from a remote, and its text becomes the agent's context; read it, then repeat this with --yes", visible(info.Name))
+		printError(inv.err, fmt.Errorf("resuming %s: it may come from a remote, and its text becomes the agent's context; read it, then repeat this with --yes", visible(info.Name)))
+		err = errNo
 	}
 	return p, err
 }
@@ -232,7 +241,7 @@ func (c *agentResumeCmd) fork(inv *invocation, opened managers, revision engine.
 // prepare returns the command that starts the agent, and the path of the transcript in
 // which the agent continues. own is the id of the agent's own session with the same
 // content, or "".
-func (c *agentResumeCmd) prepare(inv *invocation, opened managers, p permit.Permit, agent agents.Agent, revision engine.Revision, own string) (command []string, file string, err error) {
+func (c *agentResumeCmd) prepare(inv *invocation, opened managers, p permit.Permit, agent agents.Agent, revision engine.Revision, own, model string) (command []string, file string, err error) {
 	if own != "" {
 		files, err := agent.Find(inv.ctx, inv.getenv)
 		if err != nil {
@@ -253,12 +262,6 @@ func (c *agentResumeCmd) prepare(inv *invocation, opened managers, p permit.Perm
 	dir, err := agent.ResumeDir(inv.getenv, workDir)
 	if err != nil {
 		return nil, "", err
-	}
-	model := ""
-	if agent.Resume.Model != nil {
-		if model, err = agent.Resume.Model(inv.ctx, inv.getenv, workDir); err != nil {
-			return nil, "", err
-		}
 	}
 	export, err := opened.sessions.Export(inv.ctx, engine.ExportRequest{Revision: revision, Format: agent.Name,
 		New: &format.NewSession{ID: id, WorkDir: workDir, Model: model, Aside: agent.Resume.Aside}})
