@@ -19,7 +19,7 @@ func (agentListCmd) row() any { return []installedAgentRow{} }
 
 type installedAgentRow struct {
 	Agent     string `json:"agent" head:"AGENT" doc:"the name of the agent, and of the format of its transcripts"`
-	Version   string `json:"version" head:"VERSION" doc:"the version that its program reports; - if it is not installed"`
+	Version   string `json:"version" head:"VERSION" show:",spare" doc:"the version that its program reports; - if it is not installed"`
 	Directory string `json:"folder" head:"FOLDER" doc:"the directory in which it keeps its files"`
 	Sessions  int    `json:"sessions" head:"SESSIONS" doc:"how many transcripts are there"`
 	Here      int    `json:"here" head:"HERE" doc:"how many of them began in this repository"`

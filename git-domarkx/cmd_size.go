@@ -22,8 +22,8 @@ type sizeRow struct {
 	Only        int64  `json:"only" head:"ONLY" doc:"bytes on disk that nothing else needs"`
 	Shared      int64  `json:"shared" head:"SHARED" doc:"bytes on disk that others need as well"`
 	Messages    int64  `json:"messages" head:"MESSAGES" doc:"bytes of messages and snapshots, in only and shared together"`
-	Originals   int64  `json:"originals" head:"ORIGINALS" doc:"bytes of imported documents as their programs wrote them"`
-	Attachments int64  `json:"attachments" head:"ATTACHMENTS" doc:"bytes of attached files"`
+	Originals   int64  `json:"originals" head:"ORIGINALS" show:",spare" doc:"bytes of imported documents as their programs wrote them"`
+	Attachments int64  `json:"attachments" head:"ATTACHMENTS" show:",spare" doc:"bytes of attached files"`
 	Versions    int64  `json:"versions" head:"VERSIONS" doc:"bytes of versions of workspaces"`
 }
 

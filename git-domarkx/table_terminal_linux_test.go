@@ -38,6 +38,7 @@ func TestTablesFit(t *testing.T) {
 		"import --as " + long + "%d long.md": {0, []string{"NAME", "OID", "MESSAGES", "name"}},
 		"doctor":                             {0, []string{"SEVERITY", "WHAT", "WHERE", "FIX", "Git"}},
 		"workspace list":                     {0, nil},
+		"size --by session":                  {0, []string{"NAME", "ONLY", "SHARED", "VERSIONS"}},
 	} {
 		for _, width := range []int{60, 80, 200} {
 			t.Run(fmt.Sprintf("%d/%.10s", width, line), func(t *testing.T) {
