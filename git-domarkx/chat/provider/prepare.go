@@ -29,7 +29,7 @@ const (
 
 // Prepare returns the conversation of a request in a form that every provider accepts. In the returned messages:
 //
-//   - raw items remain only in answers of the same origin if they have the same calls, and not with r.Plain;
+//   - raw items remain only in answers of the same origin if they have the same calls and are UTF-8, and not with r.Plain;
 //   - all other thoughts are omitted;
 //   - after each message of the assistant with calls, a message of the user begins with one result for
 //     each call, in the same order; missing results are replaced by a note, and results without a call by text;
@@ -206,6 +206,9 @@ func (p *preparation) raw(m Message, calls int) (*Raw, []string) {
 	if m.Raw.Calls == nil {
 		m.Raw.Calls = &RawCalls{}
 		m.Raw.Calls.IDs, m.Raw.Calls.Sendable = p.rules.CallIDs(m.Raw.Items)
+		for _, item := range m.Raw.Items { // the request would not be JSON
+			m.Raw.Calls.Sendable = m.Raw.Calls.Sendable && utf8.Valid(item)
+		}
 	}
 	ids := m.Raw.Calls.IDs
 	if !m.Raw.Calls.Sendable || len(ids) != calls {

@@ -65,6 +65,8 @@ func TestPrepare(t *testing.T) {
 			[]provider.Message{user(text("q")), assistant(call("k")), user(result("k", "r"))}},
 		{"raw items with other calls", []provider.Message{user(text("q")), withRaw(assistant(call("k"), result("k", "r")), raw(own, "id1 id2"))},
 			[]provider.Message{user(text("q")), assistant(call("k")), user(result("k", "r"))}},
+		{"raw items that are no UTF-8", []provider.Message{user(text("q")), withRaw(assistant(call("k"), result("k", "r")), raw(own, "id1\xff"))},
+			[]provider.Message{user(text("q")), assistant(call("k")), user(result("k", "r"))}},
 		{"invalid arguments and name", []provider.Message{user(text("q")), assistant(provider.Call{ID: "1", Name: "a b", Arguments: `{"x`})},
 			[]provider.Message{user(text("q")), assistant(provider.Call{ID: "1", Name: "a_b", Arguments: `{"invalid_arguments":"{\"x"}`}), user(missing("1"))}},
 	}
