@@ -59,7 +59,7 @@ func (c *Client) Fetch(ctx context.Context, from Remote, refs ...string) (FetchR
 		return f.run(ctx)
 	})
 	if err != nil {
-		return FetchResult{}, fmt.Errorf("fetching from %q: %w", from.Name, err)
+		return FetchResult{}, fmt.Errorf("fetching from %q: %w", from, err)
 	}
 	return f.result, nil
 }
@@ -173,7 +173,7 @@ func (f *fetch) list(ctx context.Context) ([]refdb.Ref, error) {
 	for line := range strings.Lines(string(out)) {
 		id, name, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
 		if ok && len(id) != f.Git.Hash.HexSize() {
-			return nil, &OtherHashError{f.from.Name, f.Git.Hash}
+			return nil, &OtherHashError{f.from.String(), f.Git.Hash}
 		}
 		if ok && strings.HasPrefix(name, shared) { // ls-remote's pattern also matches x/refs/domarkx/…
 			refs = append(refs, refdb.Ref{Name: f.from.Tracking(name), ID: id})
@@ -360,14 +360,14 @@ func (c *Client) Seen(in Remote) ([]refdb.Ref, []error, error) {
 // cannot store, instead of the reference.
 func (c *Client) accepted(from Remote, refs []refdb.Ref) (known []refdb.Ref, ignored []error) {
 	if len(refs) > maxRefs {
-		ignored = append(ignored, fmt.Errorf("the remote %q has %d sessions and workspaces; all after the first %d are ignored: %w", from.Name, len(refs), maxRefs, domarkx.ErrUnsupported))
+		ignored = append(ignored, fmt.Errorf("the remote %q has %d sessions and workspaces; all after the first %d are ignored: %w", from, len(refs), maxRefs, domarkx.ErrUnsupported))
 		refs = refs[:maxRefs]
 	}
 	for _, ref := range refs {
 		name := from.Shared(ref.Name)
 		err := c.accept(name)
 		if err != nil {
-			ignored = append(ignored, fmt.Errorf("the remote %q has %q, which is ignored: %w", from.Name, name, err))
+			ignored = append(ignored, fmt.Errorf("the remote %q has %q, which is ignored: %w", from, name, err))
 			continue
 		}
 		known = append(known, refdb.Ref{Name: name, ID: ref.ID})

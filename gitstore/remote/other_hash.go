@@ -36,7 +36,7 @@ func (c *Client) explain(at Remote, err error) error {
 	if errors.As(err, &failed) {
 		for _, text := range differentHash {
 			if strings.Contains(failed.Stderr, text) {
-				return &OtherHashError{at.Name, c.Git.Hash}
+				return &OtherHashError{at.String(), c.Git.Hash}
 			}
 		}
 	}

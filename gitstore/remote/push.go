@@ -125,7 +125,7 @@ func (c *Client) pushSome(ctx context.Context, to Remote, changes []refdb.Change
 	results, said := parsePush(out, changes)
 	if err != nil && !said {
 		// git failed before it changed any reference
-		return results, fmt.Errorf("pushing to %q: %w", to.Name, c.explain(to, err))
+		return results, fmt.Errorf("pushing to %q: %w", to, c.explain(to, err))
 	}
 	if text := hostText(err); text != "" {
 		for i := range results {
@@ -135,11 +135,11 @@ func (c *Client) pushSome(ctx context.Context, to Remote, changes []refdb.Change
 		}
 	}
 	if noted := c.note(ctx, to, changes, results); noted != nil {
-		return results, fmt.Errorf("noting what was pushed to %q: %w", to.Name, noted)
+		return results, fmt.Errorf("noting what was pushed to %q: %w", to, noted)
 	}
 	for _, result := range results {
 		if err != nil && result.Status == Unknown {
-			return results, fmt.Errorf("pushing to %q: %w", to.Name, err)
+			return results, fmt.Errorf("pushing to %q: %w", to, err)
 		}
 	}
 	return results, nil

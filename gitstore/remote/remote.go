@@ -60,7 +60,7 @@ func Find(ctx context.Context, g *gitcmd.Git, name string) (Remote, error) {
 	case configured[name]:
 		return Remote{Name: name, address: name, directory: escape(name)}, nil
 	case isURL(name):
-		return Remote{Name: name, address: name, directory: derive(withoutSecrets(name))}, nil
+		return Remote{Name: name, address: name, directory: derive(WithoutUser(name))}, nil
 	}
 	place := name
 	if !filepath.IsAbs(place) {
@@ -88,6 +88,9 @@ func preferred(config *gitcmd.Config, configured map[string]bool) string {
 	return ""
 }
 
+// String returns the name without user and password.
+func (r Remote) String() string { return WithoutUser(r.Name) }
+
 // Prefix returns the prefix of the remote's tracking references, which ends in a slash. KIND/NAME follows.
 func (r Remote) Prefix() string { return tracking + r.directory + "/" }
 
@@ -111,9 +114,9 @@ func isURL(name string) bool {
 	return scpLike().MatchString(name)
 }
 
-// withoutSecrets removes user and password from a URL: the references of a remote must not depend on them, since a
-// password may change.
-func withoutSecrets(name string) string {
+// WithoutUser removes user and password from a URL: they belong into no message and no file, and the references of a
+// remote must not depend on them, since a password may change.
+func WithoutUser(name string) string {
 	if u, err := url.Parse(name); err == nil && u.Host != "" {
 		u.User = nil
 		return u.String()

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
+	"github.com/domarkx/domarkx/gitstore/remote"
 )
 
 // removals records the tips of names that were removed on remotes, by remote and name, on this
@@ -40,13 +41,13 @@ func (m *Manager) readRemovals(file string) (removals, error) {
 }
 
 // recallRemoved adds the names that earlier fetches found removed to before.
-func (m *Manager) recallRemoved(remote string, before Tips) error {
+func (m *Manager) recallRemoved(from string, before Tips) error {
 	for file, tips := range map[string]map[string]string{removedSessions: before.Sessions, removedWorkspaces: before.Workspaces} {
 		all, err := m.readRemovals(file)
 		if err != nil {
 			return err
 		}
-		for name, id := range all[remote] {
+		for name, id := range all[remote.WithoutUser(from)] {
 			if tips[name] == "" {
 				tips[name] = id
 			}
@@ -57,28 +58,28 @@ func (m *Manager) recallRemoved(remote string, before Tips) error {
 
 // rememberRemoved records the names in before that are missing in after. A zero before clears the
 // names that a pull has handled.
-func (m *Manager) rememberRemoved(remote string, before, after Tips) error {
-	return errors.Join(m.rememberIn(removedSessions, remote, before.Sessions, after.Sessions),
-		m.rememberIn(removedWorkspaces, remote, before.Workspaces, after.Workspaces))
+func (m *Manager) rememberRemoved(from string, before, after Tips) error {
+	return errors.Join(m.rememberIn(removedSessions, remote.WithoutUser(from), before.Sessions, after.Sessions),
+		m.rememberIn(removedWorkspaces, remote.WithoutUser(from), before.Workspaces, after.Workspaces))
 }
 
-func (m *Manager) rememberIn(file, remote string, before, after map[string]string) error {
+func (m *Manager) rememberIn(file, from string, before, after map[string]string) error {
 	all, err := m.readRemovals(file)
 	if err != nil {
 		return err
 	}
 	removed := map[string]string{}
 	if before != nil {
-		maps.Copy(removed, all[remote])
+		maps.Copy(removed, all[from])
 		maps.Copy(removed, before)
 	}
 	maps.DeleteFunc(removed, func(name, _ string) bool { return after[name] != "" })
-	if maps.Equal(removed, all[remote]) {
+	if maps.Equal(removed, all[from]) {
 		return nil
 	}
-	all[remote] = removed
+	all[from] = removed
 	if len(removed) == 0 {
-		delete(all, remote)
+		delete(all, from)
 	}
 	data, err := json.MarshalIndent(all, "", " ")
 	if err != nil {
