@@ -271,6 +271,7 @@ func (m *Manager) findings(ctx context.Context, name, tip string, rows []row) ([
 		if err := m.since(ctx, tip, &f); err != nil {
 			return nil, err
 		}
+		f.Where = m.masked(f.Where)
 		found = append(found, f)
 	}
 	slices.SortStableFunc(found, func(a, b Finding) int { return cmp.Compare(uint(a.Message), uint(b.Message)) })
