@@ -267,7 +267,6 @@ func (m *Manager) findings(ctx context.Context, name, tip string, rows []row) ([
 			continue
 		}
 		seen[key], seen[any] = true, true
-		f.Where = m.masked(f.Where)
 		if err := m.since(ctx, tip, &f); err != nil {
 			return nil, err
 		}
@@ -276,17 +275,6 @@ func (m *Manager) findings(ctx context.Context, name, tip string, rows []row) ([
 	}
 	slices.SortStableFunc(found, func(a, b Finding) int { return cmp.Compare(uint(a.Message), uint(b.Message)) })
 	return found, nil
-}
-
-// masked masks the secrets in the description of a place: a file can be named after one.
-func (m *Manager) masked(where string) string {
-	shown := where
-	for _, f := range m.scanner.Text([]byte(where)) {
-		if secret := where[f.Start:f.End]; secret != "" {
-			shown = strings.ReplaceAll(shown, secret, f.Masked)
-		}
-	}
-	return shown
 }
 
 // QuickBytes is the maximum number of bytes that [Manager.Fresh] scans, so that storing stays fast:
