@@ -133,7 +133,7 @@ var places = map[string]struct {
 		c.Saved("s", c.Tip("s").ID, strings.Replace(c.Shown("s"), secret, "nothing", 1))
 	}, where: `text in snapshot [0-9a-f]{12}`},
 	"file of a workspace": {make: call("write", "name=a.txt", "text=key = "+secret), where: `notes/a\.txt in workspace version [0-9a-f]{12}`},
-	"name of a file":      {make: call("write", "name="+secret, "text=x"), where: `notes/` + secret + `.* in workspace version [0-9a-f]{12}`, refused: true},
+	"name of a file":      {make: call("write", "name="+secret, "text=x"), where: `notes/ghp_.* in workspace version [0-9a-f]{12}`, refused: true},
 	"config of a resource": {make: func(c *enginetest.Clone) {
 		c.Trusted("s", "```workspace-config\nresources:\n  - {type: notes, title: "+secret+"}\n```\n\n## user\n\nBegin.\n")
 		if _, err := c.Exec(c.T.Context(), turns.ExecRequest{Name: "s", Resource: "notes", Tool: "write", Pairs: []string{"name=a", "text=x"}}); err != nil {
