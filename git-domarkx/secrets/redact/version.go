@@ -17,6 +17,12 @@ import (
 // and the contents and names of its files.
 func (c *collector) noteVersion(ctx context.Context, tx *gitstore.Tx, v domarkx.Version, done map[string]string, names map[string]bool) error {
 	c.note([]byte(v.Subject), false)
+	if o := v.Observed; o != nil {
+		c.note([]byte(o.Branch), false)
+		for _, file := range o.LeftOut {
+			c.note([]byte(file.Path), false)
+		}
+	}
 	for _, r := range v.Resources {
 		c.note([]byte(r.Config.JSON()), true)
 		_, err := tx.RewriteFiles(ctx, r.Version, done, func(_ string, content domarkx.Blob) ([]byte, error) {
@@ -64,6 +70,8 @@ func (w *rewriter) version(ctx context.Context, head snapshot.CommitHead, v doma
 		ignored[i] = w.table.Line(path)
 	}
 	changed = changed || !slices.Equal(ignored, v.Ignored)
+	observed, named := w.observed(v.Observed)
+	changed = changed || named
 	if v.Call != nil {
 		_, named := withoutSecrets(w.table, v.Call.Session)
 		changed = changed || named
@@ -105,13 +113,26 @@ func (w *rewriter) version(ctx context.Context, head snapshot.CommitHead, v doma
 		call = &named
 	}
 	now, err := w.tx.CommitVersion(ctx, "", domarkx.VersionCommit{Parents: parents, Resources: resources, Operation: v.Operation, Subject: subject,
-		Call: call, Observed: v.Observed, Late: v.Late, Shared: v.Shared, Ignored: ignored, Replaces: keyOf(v.ID, v.Replaces),
+		Call: call, Observed: observed, Late: v.Late, Shared: v.Shared, Ignored: ignored, Replaces: keyOf(v.ID, v.Replaces),
 		SameTexts: w.sameTexts(v.Replaces, v.SameTexts), Expired: stub, Author: head.Author, Committer: head.Committer})
 	if err != nil {
 		return fmt.Errorf("workspace version %.12s: %w", v.ID, err)
 	}
 	w.done[v.ID] = now.ID
 	return nil
+}
+
+// observed returns an observation without secrets in the names of the branch and of files, and whether it changed.
+func (w *rewriter) observed(o *domarkx.Observation) (*domarkx.Observation, bool) {
+	if o == nil {
+		return nil, false
+	}
+	now := *o
+	now.Branch, now.LeftOut = w.table.Line(o.Branch), slices.Clone(o.LeftOut)
+	for i := range now.LeftOut {
+		now.LeftOut[i].Path = w.table.Line(now.LeftOut[i].Path)
+	}
+	return &now, now.Branch != o.Branch || !slices.Equal(now.LeftOut, o.LeftOut)
 }
 
 // resource returns the redacted version of a resource. If a file with a secret cannot be edited,

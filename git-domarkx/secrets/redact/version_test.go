@@ -11,8 +11,9 @@ import (
 	"github.com/domarkx/domarkx/gitstore"
 )
 
-// TestVersionWithoutResources redacts a session whose workspace has a version without resources.
+// TestVersionWithoutResources redacts a session whose workspace has a version without resources, with secrets in what was observed.
 func TestVersionWithoutResources(t *testing.T) {
+	const branchSecret = "ghp_" + "k3J4h5G6f7D8s9A0q1W2e3R4t5Y6u7I8o9P0"
 	c := enginetest.New(t)
 	c.Appended("s", "Use "+secret+".")
 	who, _, err := c.Env.Identity(t.Context())
@@ -20,7 +21,8 @@ func TestVersionWithoutResources(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = c.Store.Update(t.Context(), "test", func(tx *gitstore.Tx) error {
-		v, err := tx.CommitVersion(t.Context(), "s", domarkx.VersionCommit{Operation: "change", Subject: "Use " + secret, Author: who, Committer: who})
+		v, err := tx.CommitVersion(t.Context(), "s", domarkx.VersionCommit{Operation: "change", Subject: "Use " + secret,
+			Observed: &domarkx.Observation{Branch: "fix/" + branchSecret, LeftOut: []domarkx.LeftOut{{Path: "a/" + secret, Reason: "large"}}}, Author: who, Committer: who})
 		if err != nil {
 			return err
 		}
@@ -38,7 +40,7 @@ func TestVersionWithoutResources(t *testing.T) {
 	if err != nil || len(result.Stuck) > 0 {
 		t.Fatalf("%+v, %v", result, err)
 	}
-	if strings.Contains(reachable(t, c.Dir), secret) {
+	if all := reachable(t, c.Dir); strings.Contains(all, secret) || strings.Contains(all, branchSecret) {
 		t.Error("an object has the secret")
 	}
 	c.Fsck()
