@@ -107,8 +107,8 @@ func (g *graph) versionsBelow(tips ...string) []snapshot.CommitHead {
 	return list
 }
 
-// ends returns the keys of a holder's first and last versions: those without a version before or after them, and those that the
-// first and the last linked message of the session link.
+// ends returns the keys of a holder's first and last versions: those without a version before or after them, the newest of the
+// workspace, which a version that the session links can follow, and those that the first and the last linked message link.
 func (m *Manager) ends(ctx context.Context, g *graph, h *holder) ([]string, error) {
 	var ends []string
 	before := map[string]bool{}
@@ -123,7 +123,11 @@ func (m *Manager) ends(ctx context.Context, g *graph, h *holder) ([]string, erro
 		}
 	}
 	for _, id := range h.tips {
-		if len(h.versions) == 0 || g.heads[id].IsVersion {
+		if head := g.heads[id]; head.IsVersion {
+			ends = append(ends, key(head))
+			continue
+		}
+		if len(h.versions) == 0 {
 			continue
 		}
 		state, err := m.store.LoadPacked(ctx, id)
