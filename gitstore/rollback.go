@@ -55,7 +55,12 @@ func (s *Store) wholeTip(ctx context.Context, ref, id string) (string, error) {
 	return id, err
 }
 
+// lockedRollBack is like rollBack, for a caller that need not hold the repository's lock. While this store holds it, perhaps for
+// an update that is the caller, nothing is moved: to wait for the lock would never end.
 func (s *Store) lockedRollBack(ctx context.Context, ref string) (string, *rollback, error) {
+	if s.refs.Held() {
+		return s.lookBack(ctx, ref)
+	}
 	release, err := s.refs.Lock(ctx)
 	if err != nil {
 		return "", nil, err
@@ -78,6 +83,25 @@ func (s *Store) isMissing(id string) bool {
 // are missing. It returns the ref's value and, if the commit was missing, a description. An error means that the ref was not
 // moved: it is [domarkx.ErrNotFound] if the reflog has no intact commit. The caller holds the repository's lock.
 func (s *Store) rollBack(ctx context.Context, ref string) (string, *rollback, error) {
+	id, back, err := s.lookBack(ctx, ref)
+	if back == nil || err != nil {
+		return id, back, err
+	}
+	if err := s.refs.Update(ctx, "move back from a missing commit", refdb.Change{Ref: ref, Old: back.from, New: back.to}); err != nil {
+		return "", back, err
+	}
+	if back.to != "" {
+		// Without this, git fsck and git gc would go on reporting the missing commits in the reflog.
+		_, _ = s.git.Run(ctx, nil, "reflog", "expire", "--stale-fix", "--rewrite", "--expire=never", "--expire-unreachable=never", ref)
+	}
+	if s.tell != nil {
+		s.tell(back)
+	}
+	return back.to, back, nil
+}
+
+// lookBack returns what rollBack does, and moves nothing.
+func (s *Store) lookBack(ctx context.Context, ref string) (string, *rollback, error) {
 	id, ok, err := s.refs.Read(ref)
 	if !ok || err != nil || !s.isMissing(id) {
 		return id, nil, err
@@ -96,16 +120,6 @@ func (s *Store) rollBack(ctx context.Context, ref string) (string, *rollback, er
 	}
 	if back.to == "" && !back.created {
 		return "", back, fmt.Errorf("%w: %w", domarkx.ErrNotFound, back)
-	}
-	if err := s.refs.Update(ctx, "move back from a missing commit", refdb.Change{Ref: ref, Old: id, New: back.to}); err != nil {
-		return "", back, err
-	}
-	if back.to != "" {
-		// Without this, git fsck and git gc would go on reporting the missing commits in the reflog.
-		_, _ = s.git.Run(ctx, nil, "reflog", "expire", "--stale-fix", "--rewrite", "--expire=never", "--expire-unreachable=never", ref)
-	}
-	if s.tell != nil {
-		s.tell(back)
 	}
 	return back.to, back, nil
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/gitstore"
@@ -37,7 +38,8 @@ func broken(t *testing.T, lost ...int) (s *gitstore.Store, dir string, ids []str
 }
 
 func TestRollback(t *testing.T) {
-	ctx := context.Background()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
 	tests := map[string]func(s *gitstore.Store) (string, error){
 		"tip": func(s *gitstore.Store) (string, error) {
 			info, err := s.Tip(ctx, "s")
@@ -54,6 +56,20 @@ func TestRollback(t *testing.T) {
 			err = s.Update(ctx, "test", func(tx *gitstore.Tx) error {
 				info, err := tx.Tip(ctx, "s")
 				id = info.ID
+				return err
+			})
+			return id, err
+		},
+		"list and update": func(s *gitstore.Store) (id string, err error) {
+			err = s.Update(ctx, "test", func(tx *gitstore.Tx) error {
+				infos, err := s.List(ctx) // moves nothing, as the store holds the lock
+				if err != nil {
+					return err
+				}
+				info, err := tx.Tip(ctx, "s")
+				if id = infos[1].ID; info.ID != id {
+					t.Errorf("listed %s, in the update %s", id, info.ID)
+				}
 				return err
 			})
 			return id, err

@@ -71,6 +71,9 @@ func (r *Refs) enter(ctx context.Context, file *os.File) (release func() error, 
 	}), nil
 }
 
+// Held reports whether r holds the repository's lock.
+func (r *Refs) Held() bool { return r.held.Load() }
+
 // makeState creates the state directory and the journal's directory.
 func (r *Refs) makeState() error {
 	for _, dir := range []string{r.git.StateDir(), r.journalDir()} {
