@@ -33,7 +33,7 @@ func (b *rollback) Error() string {
 	case b.created:
 		return text + ", and so are all earlier ones; removed it"
 	}
-	return text + ", and its reflog names no intact one; get it from a remote (git domarkx pull) or a backup"
+	return text + ", and its reflog names no intact one; remove it (git update-ref -d " + b.ref + "), then get it from a remote (git domarkx pull) or a backup"
 }
 
 // tip returns the commit of a ref, or "" if the ref does not exist. If the commit is missing, it moves the ref back to the last

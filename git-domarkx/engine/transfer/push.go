@@ -118,7 +118,8 @@ func (m *Manager) beginPush(ctx context.Context, r PushRequest, progress io.Writ
 	case len(r.Names) > 0:
 		return p, r.Names, nil
 	case r.All:
-		return p, chosen(nil, p.local.Sessions, p.tracked.Sessions), nil
+		refs, err := m.store.Refs()
+		return p, chosen(nil, refs, p.tracked.Sessions), err
 	}
 	names, err := m.withNewNames(chosen(nil, p.tracked.Sessions), p.local.Sessions)
 	return p, names, err
@@ -127,11 +128,19 @@ func (m *Manager) beginPush(ctx context.Context, r PushRequest, progress io.Writ
 // session decides whether to send a session.
 func (p *push) session(ctx context.Context, name string) error {
 	var pending *engine.PendingError
-	if _, err := p.m.store.Tip(ctx, name); errors.As(err, &pending) {
+	_, unread := p.m.store.Tip(ctx, name)
+	if errors.As(unread, &pending) {
 		p.results[name] = Result{Name: name, Status: engine.Pending, Failed: true}
 		return nil
 	}
 	local := p.local.Sessions[name]
+	if local == "" && unread != nil {
+		if here, err := p.m.store.HasSession(name); here || errors.Is(err, domarkx.ErrCorrupt) { // so it was not removed here
+			p.m.sessions.Warn(fmt.Errorf("session %q is not sent: %w; git domarkx fsck says more", name, unread))
+			p.keep(name, Damaged)
+			return nil
+		}
+	}
 	e, send, err := p.m.pushable(ctx, name, local, p.tracked.Sessions[name])
 	if err != nil {
 		return err
