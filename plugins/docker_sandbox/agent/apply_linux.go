@@ -104,34 +104,14 @@ func (a *applier) remove(path string) error {
 	return removeAll(dir, name)
 }
 
-// removeAll removes a file or a directory with its content. It works on open directories
-// because paths may be longer than PATH_MAX.
+// removeAll removes a file or a directory with its content, whose paths may be longer than PATH_MAX.
 func removeAll(dir int, name string) error {
-	err := unix.Unlinkat(dir, name, 0)
-	if err == nil || errors.Is(err, unix.ENOENT) {
-		return nil
-	}
-	if !errors.Is(err, unix.EISDIR) {
-		return &os.PathError{Op: "unlink", Path: name, Err: err}
-	}
-	fd, err := open(dir, name, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW)
-	if err != nil {
-		return &os.PathError{Op: "open", Path: name, Err: err}
-	}
-	names, err := readNames(fd)
-	for _, below := range names {
-		if err == nil {
-			err = removeAll(fd, below)
-		}
-	}
-	unix.Close(fd)
+	root, err := os.OpenRoot(procPath(dir, ""))
 	if err != nil {
 		return err
 	}
-	if err := unix.Unlinkat(dir, name, unix.AT_REMOVEDIR); err != nil {
-		return &os.PathError{Op: "rmdir", Path: name, Err: err}
-	}
-	return nil
+	defer root.Close()
+	return root.RemoveAll(name)
 }
 
 func (a *applier) link(path, target string) error {
