@@ -1,6 +1,7 @@
 package domarkx
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -126,6 +127,24 @@ type Content interface {
 	io.ReaderAt
 	io.Closer
 	Size() int64 // in bytes
+}
+
+// ReadContent returns the bytes of a file or the target of a symbolic link, given by its ID. It returns ErrCorrupt if there are
+// more than most.
+func ReadContent(ctx context.Context, r VersionReader, id string, most int64) ([]byte, error) {
+	c, err := r.Content(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	if c.Size() > most {
+		return nil, fmt.Errorf("content of %d bytes, expected at most %d: %w", c.Size(), most, ErrCorrupt)
+	}
+	data := make([]byte, c.Size())
+	if n, err := c.ReadAt(data, 0); n < len(data) {
+		return nil, cmp.Or(err, io.ErrUnexpectedEOF)
+	}
+	return data, nil
 }
 
 // maxVersionDepth limits how deep the directories of a version may be nested.

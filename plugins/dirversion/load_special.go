@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"slices"
 	"strings"
@@ -86,19 +85,8 @@ func (l *load) target(ctx context.Context, f domarkx.File) (string, error) {
 	if f.Target != "" {
 		return f.Target, nil
 	}
-	c, err := l.r.Content(ctx, f.ID)
-	if err != nil {
-		return "", err
-	}
-	defer c.Close()
-	if c.Size() > maxTarget {
-		return "", fmt.Errorf("the link's target has %d bytes: %w", c.Size(), domarkx.ErrCorrupt)
-	}
-	b := make([]byte, c.Size())
-	if n, err := c.ReadAt(b, 0); n < len(b) {
-		return "", errors.Join(err, io.ErrUnexpectedEOF)
-	}
-	return string(b), nil
+	target, err := domarkx.ReadContent(ctx, l.r, f.ID, maxTarget)
+	return string(target), err
 }
 
 // makeLinks creates the hard links to files that were written before, and records their stats.

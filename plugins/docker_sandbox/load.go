@@ -82,12 +82,7 @@ func readText(ctx context.Context, v domarkx.VersionReader, f domarkx.File) (str
 	if f.Type != domarkx.Regular || f.Size > maxText {
 		return "", fmt.Errorf("%q is a %v of %d bytes: %w", f.Name, f.Type, f.Size, domarkx.ErrCorrupt)
 	}
-	c, err := v.Content(ctx, f.ID)
-	if err != nil {
-		return "", err
-	}
-	defer c.Close()
-	data, err := io.ReadAll(io.NewSectionReader(c, 0, c.Size()))
+	data, err := domarkx.ReadContent(ctx, v, f.ID, maxText)
 	return string(data), err
 }
 
@@ -124,20 +119,20 @@ func (f *restorer) restore(ctx context.Context, v domarkx.VersionReader, file ve
 		it.Link = link
 	}
 	var content io.Reader
-	if file.Type == domarkx.Regular || file.Type == domarkx.Symlink {
+	switch file.Type {
+	case domarkx.Regular:
 		c, err := v.Content(ctx, file.ID)
 		if err != nil {
 			return fmt.Errorf("%q: %w", file.path, err)
 		}
 		defer c.Close()
 		content = io.NewSectionReader(c, 0, c.Size())
-	}
-	if file.Type == domarkx.Symlink {
-		target, err := io.ReadAll(io.LimitReader(content, 1<<16))
+	case domarkx.Symlink:
+		target, err := domarkx.ReadContent(ctx, v, file.ID, 1<<16)
 		if err != nil {
 			return fmt.Errorf("%q: %w", file.path, err)
 		}
-		it.Target, it.ID, content = string(target), "", nil
+		it.Target, it.ID = string(target), ""
 	}
 	return f.put(it, content)
 }

@@ -142,14 +142,14 @@ func staysInside(at, target string) bool {
 // admit rejects a version, which may come from anybody, that no plugin could have written.
 func admit(ctx context.Context, r domarkx.VersionReader, version string) error {
 	return domarkx.WalkVersion(ctx, r, version, func(at string, f domarkx.File) error {
-		target := ""
+		var target []byte
 		if f.Type == domarkx.Symlink {
 			var err error
-			if target, err = targetOf(ctx, r, f); err != nil {
-				return err
+			if target, err = domarkx.ReadContent(ctx, r, f.ID, maxTarget); err != nil {
+				return fmt.Errorf("%q: %w", at, err)
 			}
 		}
-		if err := check(at, f.Type, target); err != nil {
+		if err := check(at, f.Type, string(target)); err != nil {
 			return err
 		}
 		if f.Type == domarkx.Regular && f.Mode != fileMode && f.Mode != programMode || f.Type == domarkx.Directory && f.Mode != directoryMode {
@@ -161,19 +161,3 @@ func admit(ctx context.Context, r domarkx.VersionReader, version string) error {
 
 // maxTarget limits the target of a symbolic link, in bytes (PATH_MAX).
 const maxTarget = 4096
-
-func targetOf(ctx context.Context, r domarkx.VersionReader, f domarkx.File) (string, error) {
-	content, err := r.Content(ctx, f.ID)
-	if err != nil {
-		return "", err
-	}
-	defer content.Close()
-	if content.Size() > maxTarget {
-		return "", fmt.Errorf("a symbolic link of %d bytes: %w", content.Size(), domarkx.ErrInvalid)
-	}
-	target := make([]byte, content.Size())
-	if n, err := content.ReadAt(target, 0); n < len(target) {
-		return "", err
-	}
-	return string(target), nil
-}

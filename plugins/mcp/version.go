@@ -197,17 +197,9 @@ func readVersion(ctx context.Context, r domarkx.VersionReader, version string) (
 	if len(files) != 2 || files[0].Name != filesName || files[0].Type != domarkx.Directory || files[1].Name != toolsName || files[1].Type != domarkx.Regular {
 		return corrupt("the version has other files than %s and the directory %s", toolsName, filesName)
 	}
-	if size := files[1].Size; size > maxToolsFile {
-		return corrupt("%s has %d bytes, expected at most %d", toolsName, size, maxToolsFile)
-	}
-	content, err := r.Content(ctx, files[1].ID)
+	text, err := domarkx.ReadContent(ctx, r, files[1].ID, maxToolsFile)
 	if err != nil {
-		return nil, err
-	}
-	defer content.Close()
-	text, err := io.ReadAll(io.NewSectionReader(content, 0, min(content.Size(), maxToolsFile+1)))
-	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", toolsName, err)
 	}
 	v, err := jsonvalue.ParseValue(text)
 	if err != nil {
