@@ -123,10 +123,13 @@ func BenchmarkBrowse(b *testing.B) {
 	m, version := s.browse(b)
 	native := s.path("files")
 	restic := s.resticMount(b, native)
-	scripts := []struct{ name, script string }{
-		{"find", "find . -type f | wc -l"},
-		{"grep -r", "! grep -r 'no such words' ."},
-		{"tar", "tar -cf - . | wc -c"},
+	scripts := []struct {
+		name, script string
+		cold         float64 // the limit
+	}{
+		{"find", "find . -type f | wc -l", 2}, // its listings have all attributes, which saves the others a message for each file
+		{"grep -r", "! grep -r 'no such words' .", 1.5},
+		{"tar", "tar -cf - . | wc -c", 1.5},
 	}
 	forget := func() {
 		if !dropCaches() {
@@ -137,7 +140,7 @@ func BenchmarkBrowse(b *testing.B) {
 	if dropCaches() {
 		for _, c := range scripts {
 			times := s.medians(b, 3, c.script, forget, native, version)
-			score(b, fmt.Sprintf(what+"the native files", c.name, "cold"), ratio(times[1], times[0]), 1.5, "x")
+			score(b, fmt.Sprintf(what+"the native files", c.name, "cold"), ratio(times[1], times[0]), c.cold, "x")
 			if restic != "" {
 				slow := s.medians(b, 1, c.script, forget, restic)
 				score(b, fmt.Sprintf(what+"restic's mount", c.name, "cold"), ratio(times[1], slow[0]), 1./3, "x")
@@ -149,7 +152,7 @@ func BenchmarkBrowse(b *testing.B) {
 	for _, c := range scripts {
 		s.medians(b, 1, c.script, func() {}, native, version)
 		times := s.medians(b, 9, c.script, func() {}, native, version)
-		score(b, fmt.Sprintf(what+"the native files", c.name, "warm"), ratio(times[1], times[0]), 1.1, "x")
+		score(b, fmt.Sprintf(what+"the native files", c.name, "warm"), ratio(times[1], times[0]), 1.15, "x")
 		if restic != "" {
 			s.medians(b, 1, c.script, func() {}, restic)
 			slow := s.medians(b, 1, c.script, func() {}, restic)
