@@ -183,7 +183,7 @@ func fileSum(tb testing.TB, path string) (string, int64) {
 func TestSoakLargeImport(t *testing.T) {
 	t.Parallel()
 	const most = 300_000_000
-	size := int64(15_000_000)
+	size := int64(6_000_000)
 	if soaking() {
 		size = 1_000_000_000
 	}
