@@ -1,7 +1,7 @@
 package odb
 
 import (
-	"maps"
+	"container/list"
 	"sync"
 )
 
@@ -10,9 +10,10 @@ const maxBases = 24 << 20
 
 // A baseCache contains recently used bases of deltas, since the next object that is read probably has the same base.
 type baseCache struct {
-	mu         sync.Mutex
-	young, old map[basePlace]base // when young has half of maxBases, it replaces old
-	size       int                // bytes in young
+	mu    sync.Mutex
+	at    map[basePlace]*list.Element
+	order *list.List // of *base, the most recently used first
+	size  int
 }
 
 type basePlace struct {
@@ -21,22 +22,27 @@ type basePlace struct {
 }
 
 type base struct {
-	t    Type
-	data []byte // must not be changed
+	place basePlace
+	t     Type
+	data  []byte // must not be changed
+}
+
+func (c *baseCache) init() {
+	c.at = make(map[basePlace]*list.Element)
+	c.order = list.New()
 }
 
 // get returns a base, whose data the caller must not change.
 func (c *baseCache) get(p *pack, offset int64) (Type, []byte, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	place := basePlace{p, offset}
-	b, ok := c.young[place]
+	e, ok := c.at[basePlace{p, offset}]
 	if !ok {
-		if b, ok = c.old[place]; ok {
-			c.add(place, b)
-		}
+		return 0, nil, false
 	}
-	return b.t, b.data, ok
+	c.order.MoveToFront(e)
+	b := e.Value.(*base)
+	return b.t, b.data, true
 }
 
 // put stores a base, whose data the caller must not change afterwards.
@@ -46,21 +52,31 @@ func (c *baseCache) put(p *pack, offset int64, t Type, data []byte) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.add(basePlace{p, offset}, base{t, data})
-}
-
-func (c *baseCache) add(place basePlace, b base) {
-	if c.young == nil || c.size+len(b.data) > maxBases/2 {
-		c.young, c.old, c.size = map[basePlace]base{}, c.young, 0
+	place := basePlace{p, offset}
+	if _, ok := c.at[place]; ok {
+		return
 	}
-	c.young[place] = b
-	c.size += len(b.data)
+	c.at[place] = c.order.PushFront(&base{place, t, data})
+	c.size += len(data)
+	for c.size > maxBases {
+		c.remove(c.order.Back())
+	}
 }
 
 func (c *baseCache) drop(p *pack) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, bases := range []map[basePlace]base{c.young, c.old} {
-		maps.DeleteFunc(bases, func(place basePlace, _ base) bool { return place.pack == p })
+	for e := c.order.Front(); e != nil; {
+		next := e.Next()
+		if e.Value.(*base).place.pack == p {
+			c.remove(e)
+		}
+		e = next
 	}
+}
+
+func (c *baseCache) remove(e *list.Element) {
+	b := c.order.Remove(e).(*base)
+	c.size -= len(b.data)
+	delete(c.at, b.place)
 }

@@ -69,7 +69,9 @@ func Open(gitDir, commonDir string, by oid.Hash) (*Database, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open objects of repository %q: %w", gitDir, err)
 	}
-	return &Database{dirs: dirs, hash: by}, nil
+	d := &Database{dirs: dirs, hash: by}
+	d.bases.init()
+	return d, nil
 }
 
 // Hash returns the hash function by which the repository names its objects.
