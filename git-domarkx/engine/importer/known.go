@@ -117,9 +117,7 @@ func (imp *importer) saveOf(ctx context.Context, in *input, doc *domarkx.Documen
 	}
 	id := in.codec.Identify(doc.Header)
 	if in.as == "" && id.Name != "" && !in.isFork {
-		if in.name, err = imp.statedName(ctx, *in, doc.Header); err != nil {
-			return s, false, err
-		}
+		in.name = id.Name
 	}
 	if id.ID == "" {
 		return s, false, nil
@@ -152,19 +150,6 @@ func (imp *importer) saveOf(ctx context.Context, in *input, doc *domarkx.Documen
 		}
 	}
 	return s, false, nil
-}
-
-// statedName returns the name that a document states, made of its title without secrets: in a name, which has other letters, no rule
-// would recognise them.
-func (imp *importer) statedName(ctx context.Context, in input, h domarkx.Header) (string, error) {
-	if h.UserMetadata != nil {
-		clean, err := imp.tx.WithoutSecrets(ctx, *h.UserMetadata)
-		if err != nil {
-			return "", err
-		}
-		h.UserMetadata = &clean
-	}
-	return in.codec.Identify(h).Name, nil
 }
 
 // isIdentity reports whether a snapshot belongs to the session whose identity a document states.

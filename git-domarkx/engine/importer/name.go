@@ -16,6 +16,20 @@ import (
 	"github.com/domarkx/domarkx/gitstore/refname"
 )
 
+// nameWithoutSecrets returns the name for a new session. One that the document states is made of its title without secrets: in a name,
+// which has other letters, no rule would recognise them.
+func (imp *importer) nameWithoutSecrets(ctx context.Context, in input, h domarkx.Header) (string, error) {
+	if in.codec.Identify == nil || h.UserMetadata == nil || in.name != in.codec.Identify(h).Name {
+		return in.name, nil
+	}
+	clean, err := imp.tx.WithoutSecrets(ctx, *h.UserMetadata)
+	if err != nil {
+		return "", err
+	}
+	h.UserMetadata = &clean
+	return in.codec.Identify(h).Name, nil
+}
+
 // place chooses the session for a document, and finds the snapshot of the document's last import.
 func (imp *importer) place(ctx context.Context, in input, doc *domarkx.Document, known sources.Source) (name, base string, err error) {
 	if known.Session != "" {
@@ -23,7 +37,10 @@ func (imp *importer) place(ctx context.Context, in input, doc *domarkx.Document,
 	}
 	wanted, isGiven := in.name, in.as != "" && !in.isFork
 	if !isGiven {
-		wanted = refname.Map(in.name)
+		if wanted, err = imp.nameWithoutSecrets(ctx, in, doc.Header); err != nil {
+			return "", "", err
+		}
+		wanted = refname.Map(wanted)
 	}
 	for n := 1; ; n++ {
 		name := imp.numbered(wanted, n)
