@@ -23,8 +23,7 @@ type Commit struct {
 	Bytes     int64  // size of the document as Markdown
 	Author    Signature
 	Committer Signature
-	Replaces  string // the snapshot that this one replaces; see [Info]
-	SameTexts bool
+	Replacement
 
 	// Attachments are added to those of the parents.
 	Attachments []Attachment

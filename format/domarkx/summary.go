@@ -1,6 +1,7 @@
 package domarkx
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"unicode/utf16"
@@ -21,13 +22,22 @@ type Info struct {
 	Preview  string // see [Preview]
 	// Operation is the command that created the snapshot: "import", "append", …
 	Operation string
-	// Replaces is the snapshot that this one replaces, after a redaction or an expiry of workspace versions; "" for any other.
-	Replaces string
-	// SameTexts reports whether it replaces that snapshot only because workspace versions expired.
-	SameTexts bool
+	Replacement
 	// About is what the messages and the front matter say; nil if they were not read.
 	About *About
 }
+
+// A Replacement says which snapshot or version a commit replaces, after a redaction or an expiry of workspace versions.
+type Replacement struct {
+	Replaces  string // the id that the commit had before the first of them; "" if it replaces none
+	SameTexts bool   // it replaces that one only because versions expired
+}
+
+// Key returns the id that the commit with this id had before any redaction or expiry.
+func (r Replacement) Key(id string) string { return cmp.Or(r.Replaces, id) }
+
+// IsRedacted reports whether texts of the replaced commit may have changed.
+func (r Replacement) IsRedacted() bool { return r.Replaces != "" && !r.SameTexts }
 
 // Summary returns the summary of a session in the words of agent-chatter (its specification,
 // section 6.1): the number of messages and the beginning of the first.

@@ -31,13 +31,17 @@ type Version struct {
 	Operation string // what created it: "create", "setup", "call", "change", "rewind", …
 	Call      *CallRecord
 	Observed  *Observation
-	Late      bool              // the next call may have begun before the files were read
-	Shared    []string          // other workspaces of the same work tree whose turns overlapped, sorted
+	Overlap
 	Ignored   []string          // files that the repository ignored when the version was stored, as RESOURCE/PATH, sorted; perhaps not all
-	Replaces  string            // the version that this one replaces, after a redaction or an expiry; "" for any other
-	SameTexts bool              // it replaces that version only because versions expired
+	Replacement
 	Expired   *Expiry           // if not nil, it has no resources any more
 	Resources []ResourceVersion // in the order of the document; nil if only the commit was read
+}
+
+// An Overlap says whether a version may contain the work of others.
+type Overlap struct {
+	Late   bool     // the next call may have begun before the files were read
+	Shared []string // other workspaces of the same work tree whose turns overlapped, sorted
 }
 
 // An Observation describes a work tree when a version of it was taken.
@@ -69,11 +73,9 @@ type VersionCommit struct {
 	Subject   string // one line, shown by git log
 	Call      *CallRecord
 	Observed  *Observation
-	Late      bool
-	Shared    []string
+	Overlap
 	Ignored   []string
-	Replaces  string // the version that this one replaces, after a redaction or an expiry; "" for any other
-	SameTexts bool   // see [Version]
+	Replacement
 	Expired   *Expiry
 	Author    Signature
 	Committer Signature

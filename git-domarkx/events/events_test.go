@@ -24,7 +24,7 @@ func TestAuthorOf(t *testing.T) {
 			t.Errorf("%s %+v: %d, want %d", c.operation, c.observed, got, c.want)
 		}
 	}
-	for want, v := range map[bool][]domarkx.Version{true: {{Late: true}, {Shared: []string{"w"}}}, false: {{}}} {
+	for want, v := range map[bool][]domarkx.Version{true: {{Overlap: domarkx.Overlap{Late: true}}, {Overlap: domarkx.Overlap{Shared: []string{"w"}}}}, false: {{}}} {
 		for _, v := range v {
 			if got := events.IsMixed(v); got != want {
 				t.Errorf("%+v is mixed: %v", v, got)

@@ -14,7 +14,7 @@ func TestExpiredVersion(t *testing.T) {
 	on := time.Date(2026, 11, 28, 10, 0, 0, 0, time.UTC)
 	old := strings.Repeat("ab", 20)
 	for _, e := range []domarkx.Expiry{{On: on, Before: on.AddDate(0, -3, 0)}, {On: on, Newest: 50}} {
-		message := codec.EncodeVersionMessage(domarkx.Version{Number: 3, Operation: "call", Replaces: old, SameTexts: true, Expired: &e}, 0)
+		message := codec.EncodeVersionMessage(domarkx.Version{Number: 3, Operation: "call", Replacement: domarkx.Replacement{Replaces: old, SameTexts: true}, Expired: &e}, 0)
 		v, resources, err := codec.DecodeVersionMessage(message)
 		if err != nil || resources != 0 || v.Expired == nil || *v.Expired != e || !v.SameTexts || v.Replaces != old {
 			t.Fatalf("%s: %+v, %v", message, v, err)
@@ -35,7 +35,7 @@ func TestExpiredVersion(t *testing.T) {
 
 func TestSameTexts(t *testing.T) {
 	old := strings.Repeat("ab", 20)
-	message := codec.EncodeMessage(domarkx.Info{Number: 1, Operation: "append", Replaces: old, SameTexts: true})
+	message := codec.EncodeMessage(domarkx.Info{Number: 1, Operation: "append", Replacement: domarkx.Replacement{Replaces: old, SameTexts: true}})
 	if info, err := codec.DecodeMessage(message); err != nil || info.Replaces != old || !info.SameTexts {
 		t.Errorf("%s: %+v, %v", message, info, err)
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 func TestObservedVersion(t *testing.T) {
-	v := domarkx.Version{Number: 7, Subject: "s", Operation: "batch", Late: true, Shared: []string{"a/b", "c"},
+	v := domarkx.Version{Number: 7, Subject: "s", Operation: "batch", Overlap: domarkx.Overlap{Late: true, Shared: []string{"a/b", "c"}},
 		Observed: &domarkx.Observation{Head: strings.Repeat("a1", 20), Branch: "main", Calls: []string{"toolu_1", "\""},
 			LeftOut: []domarkx.LeftOut{{Path: "big", Reason: "large"}}, More: 3}}
 	const want = "s\n\nDomarkx-Format: 1\nDomarkx-Number: 7\nDomarkx-Resources: 1\nDomarkx-Operation: \"batch\"\n" +

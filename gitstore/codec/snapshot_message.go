@@ -30,8 +30,8 @@ func EncodeMessage(info domarkx.Info) []byte {
 	trailer(&b, trailerBytes, strconv.FormatInt(info.Bytes, 10))
 	trailer(&b, trailerPreview, jsonvalue.StringValue(info.Preview).JSON())
 	trailer(&b, trailerOperation, jsonvalue.StringValue(info.Operation).JSON())
-	replaces(&b, info.Replaces)
-	sameTexts(&b, info.SameTexts)
+	replaces(&b, info.Replacement)
+	sameTexts(&b, info.Replacement)
 	return b.Bytes()
 }
 
@@ -46,6 +46,6 @@ func DecodeMessage(message []byte) (domarkx.Info, error) {
 		return domarkx.Info{}, fmt.Errorf("%w: it is a workspace version", ErrNoSnapshot)
 	}
 	info := domarkx.Info{Subject: subject, Number: t.sequence(), Messages: int(t.number(trailerMessages)),
-		Bytes: t.number(trailerBytes), Preview: t.text(trailerPreview), Operation: t.text(trailerOperation), Replaces: t.replaces(), SameTexts: t.sameTexts()}
+		Bytes: t.number(trailerBytes), Preview: t.text(trailerPreview), Operation: t.text(trailerOperation), Replacement: t.replacement()}
 	return info, t.err
 }

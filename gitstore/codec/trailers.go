@@ -25,16 +25,16 @@ const (
 )
 
 // replaces writes the trailer of a commit that replaces another one; nothing for others.
-func replaces(b *bytes.Buffer, id string) {
-	if id != "" {
-		trailer(b, trailerReplaces, id)
+func replaces(b *bytes.Buffer, r domarkx.Replacement) {
+	if r.Replaces != "" {
+		trailer(b, trailerReplaces, r.Replaces)
 	}
 }
 
 // sameTexts writes the trailer of a commit that replaces another one only because versions expired. Earlier programs ignore it,
 // as it follows what they know.
-func sameTexts(b *bytes.Buffer, same bool) {
-	if same {
+func sameTexts(b *bytes.Buffer, r domarkx.Replacement) {
+	if r.SameTexts {
 		trailer(b, trailerRedacted, "false")
 	}
 }
@@ -118,23 +118,17 @@ func (t *trailers) text(key string) string {
 	return v.Text()
 }
 
-// replaces returns the commit that a redacted one replaces; "" for none.
-func (t *trailers) replaces() string {
+// replacement returns what the commit replaces.
+func (t *trailers) replacement() domarkx.Replacement {
 	id, ok := t.values[trailerReplaces]
 	if ok && !oid.IsHex(id) {
 		t.fail(trailerReplaces, "a full object id")
-		return ""
 	}
-	return id
-}
-
-// sameTexts reports whether the commit replaces another one only because versions expired.
-func (t *trailers) sameTexts() bool {
-	value, ok := t.values[trailerRedacted]
-	if ok && (value != "false" || t.values[trailerReplaces] == "") {
+	value, same := t.values[trailerRedacted]
+	if same && (value != "false" || id == "") {
 		t.fail(trailerRedacted, "false, after "+trailerReplaces)
 	}
-	return ok
+	return domarkx.Replacement{Replaces: id, SameTexts: same}
 }
 
 func (t *trailers) fail(key, expected string) {

@@ -48,11 +48,11 @@ func EncodeVersionMessage(v domarkx.Version, resources int) []byte {
 	if len(v.Shared) > 0 {
 		trailer(&b, trailerShared, textsValue(v.Shared).JSON())
 	}
-	replaces(&b, v.Replaces)
+	replaces(&b, v.Replacement)
 	if len(v.Ignored) > 0 { // last, because earlier programs ignore only what follows what they know
 		trailer(&b, trailerIgnored, textsValue(v.Ignored).JSON())
 	}
-	sameTexts(&b, v.SameTexts)
+	sameTexts(&b, v.Replacement)
 	if v.Expired != nil {
 		trailer(&b, trailerExpired, expiryValue(v.Expired).JSON())
 	}
@@ -69,7 +69,7 @@ func DecodeVersionMessage(message []byte) (v domarkx.Version, resources int, err
 	if _, ok := t.values[TrailerResources]; !ok {
 		return v, 0, fmt.Errorf("%w: no trailer %s", ErrNoVersion, TrailerResources)
 	}
-	v = domarkx.Version{Subject: subject, Number: t.sequence(), Operation: t.text(trailerOperation), Replaces: t.replaces(), SameTexts: t.sameTexts()}
+	v = domarkx.Version{Subject: subject, Number: t.sequence(), Operation: t.text(trailerOperation), Replacement: t.replacement()}
 	resources = int(t.number(TrailerResources))
 	if text, ok := t.values[trailerCall]; ok {
 		if v.Call = parseCall(text); v.Call == nil {

@@ -19,7 +19,7 @@ import (
 )
 
 func TestVersionMessageRefused(t *testing.T) {
-	v := domarkx.Version{Subject: "run: ls", Number: 3, Operation: "call", Late: true, Shared: []string{"a", "b"}, Ignored: []string{"r/.env", "r/x"}, Replaces: version,
+	v := domarkx.Version{Subject: "run: ls", Number: 3, Operation: "call", Overlap: domarkx.Overlap{Late: true, Shared: []string{"a", "b"}}, Ignored: []string{"r/.env", "r/x"}, Replacement: domarkx.Replacement{Replaces: version},
 		Call: &domarkx.CallRecord{Session: "s", Message: mustID(t, id1), Index: 2, Resource: "r", Tool: "t"}, Observed: &domarkx.Observation{Head: version}}
 	good := string(codec.EncodeVersionMessage(v, 2))
 	back, n, err := codec.DecodeVersionMessage([]byte(good + "Domarkx-Later: x\n"))
@@ -70,7 +70,7 @@ func TestVersionMessageRefused(t *testing.T) {
 	if _, err := codec.DecodeMessage([]byte(good)); !errors.Is(err, codec.ErrNoSnapshot) {
 		t.Errorf("a version as a snapshot: %v", err)
 	}
-	snapshot := codec.EncodeMessage(domarkx.Info{Number: 1, Operation: "append", Replaces: version})
+	snapshot := codec.EncodeMessage(domarkx.Info{Number: 1, Operation: "append", Replacement: domarkx.Replacement{Replaces: version}})
 	if _, _, err := codec.DecodeVersionMessage(snapshot); !errors.Is(err, codec.ErrNoVersion) {
 		t.Errorf("a snapshot as a version: %v", err)
 	}

@@ -230,7 +230,7 @@ func (b *Builder) parents(ids []string) (ancestry, error) {
 // storeSnapshot stores the attachments, the root tree and the commit of a snapshot.
 func (b *Builder) storeSnapshot(c domarkx.Commit, parents ancestry, roots [][]odb.TreeEntry, root []odb.TreeEntry, messages int) (domarkx.Info, error) {
 	info := domarkx.Info{Number: 1, Messages: messages, Bytes: c.Bytes, Subject: codec.CleanSubject(c.Subject, c.Operation),
-		Preview: c.Preview, Operation: c.Operation, Replaces: c.Replaces, SameTexts: c.SameTexts}
+		Preview: c.Preview, Operation: c.Operation, Replacement: c.Replacement}
 	for _, p := range parents.infos {
 		info.Number = max(info.Number, p.Number+1)
 	}

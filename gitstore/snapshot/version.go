@@ -20,7 +20,7 @@ func (b *Builder) CommitVersion(ctx context.Context, workspace string, c domarkx
 		return domarkx.Version{}, err
 	}
 	v := domarkx.Version{Workspace: workspace, Parents: slices.Clone(c.Parents), Number: 1, Date: max(0, c.Committer.When.Unix()),
-		Subject: codec.CleanSubject(c.Subject, c.Operation), Operation: c.Operation, Call: c.Call, Late: c.Late, Replaces: c.Replaces, SameTexts: c.SameTexts, Expired: c.Expired, Resources: slices.Clone(c.Resources)}
+		Subject: codec.CleanSubject(c.Subject, c.Operation), Operation: c.Operation, Call: c.Call, Overlap: c.Overlap, Replacement: c.Replacement, Expired: c.Expired, Resources: slices.Clone(c.Resources)}
 	if c.Observed != nil {
 		v.Observed = codec.CleanObservation(*c.Observed)
 	}

@@ -138,7 +138,7 @@ func (m *Manager) take(ctx context.Context, t *tree, at Moment) (domarkx.Version
 		return domarkx.Version{}, err
 	}
 	defer now.abort()
-	c := domarkx.VersionCommit{Operation: string(at.Kind), Late: at.Late != nil && at.Late()}
+	c := domarkx.VersionCommit{Operation: string(at.Kind), Overlap: domarkx.Overlap{Late: at.Late != nil && at.Late()}}
 	c.Observed = &domarkx.Observation{Calls: at.Calls, LeftOut: now.left}
 	if c.Observed.Head, c.Observed.Branch, err = headOf(ctx, t.git); err != nil {
 		return domarkx.Version{}, err

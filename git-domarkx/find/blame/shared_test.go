@@ -17,7 +17,7 @@ func (d *desk) turn(workspace, path, words string, shared []string, calls ...str
 		operation = "batch"
 	}
 	return d.Committed(workspace, enginetest.WorkTree, files(path, words), domarkx.VersionCommit{
-		Operation: operation, Shared: shared, Observed: &domarkx.Observation{Branch: "main", Calls: calls}})
+		Operation: operation, Overlap: domarkx.Overlap{Shared: shared}, Observed: &domarkx.Observation{Branch: "main", Calls: calls}})
 }
 
 // TestOverlappingTurns lets two sessions work in the same work tree at the same time. Only the calls can say which of
@@ -77,7 +77,7 @@ func TestOverlapKeepsCommittedLines(t *testing.T) {
 	missing := strings.Repeat("0", 40)
 	for _, head := range []string{head, "", missing} {
 		workspace := "of-" + head
-		d.Committed(workspace, enginetest.WorkTree, files("f", "old older new"), domarkx.VersionCommit{Operation: "turn", Shared: []string{"z"}, Observed: &domarkx.Observation{Head: head}})
+		d.Committed(workspace, enginetest.WorkTree, files("f", "old older new"), domarkx.VersionCommit{Operation: "turn", Overlap: domarkx.Overlap{Shared: []string{"z"}}, Observed: &domarkx.Observation{Head: head}})
 		d.write("f", "old older new")
 		want := "old=? older=? new=?"
 		if head != "" && head != missing {
@@ -174,7 +174,7 @@ func TestPersonAndSessionAtOnce(t *testing.T) {
 				shared = []string{"y"}
 			}
 			d.change("x", "f", "a")
-			d.Committed("x", enginetest.WorkTree, files("f", "a b"), domarkx.VersionCommit{Operation: "prompt", Shared: shared, Observed: &domarkx.Observation{}})
+			d.Committed("x", enginetest.WorkTree, files("f", "a b"), domarkx.VersionCommit{Operation: "prompt", Overlap: domarkx.Overlap{Shared: shared}, Observed: &domarkx.Observation{}})
 			d.change("y", "f", "a")
 			y := d.turn("y", "f", "a b", nil)
 			d.Linked("y", y.ID, enginetest.Calling("m", "edit", `{"path": "f"}`))
@@ -191,7 +191,7 @@ func TestPromptWhileOthersWork(t *testing.T) {
 	d.write("f", "committed")
 	d.git("add", "f")
 	d.git("commit", "-q", "-m", "first")
-	prompt := domarkx.VersionCommit{Operation: "prompt", Shared: []string{"y"}, Observed: &domarkx.Observation{Head: d.git("rev-parse", "HEAD")}}
+	prompt := domarkx.VersionCommit{Operation: "prompt", Overlap: domarkx.Overlap{Shared: []string{"y"}}, Observed: &domarkx.Observation{Head: d.git("rev-parse", "HEAD")}}
 	d.Committed("x", enginetest.WorkTree, files("f", "committed found"), prompt)
 	d.write("f", "committed found")
 	d.wrote("f", "committed found=?")
@@ -244,7 +244,7 @@ func TestSameSecond(t *testing.T) {
 func TestLatePrompt(t *testing.T) {
 	d := newDesk(t)
 	d.Committed("x", enginetest.WorkTree, files("f", "a"), domarkx.VersionCommit{Operation: "prompt", Observed: &domarkx.Observation{}})
-	d.Committed("x", enginetest.WorkTree, files("f", "a b"), domarkx.VersionCommit{Operation: "prompt", Late: true, Observed: &domarkx.Observation{}})
+	d.Committed("x", enginetest.WorkTree, files("f", "a b"), domarkx.VersionCommit{Operation: "prompt", Overlap: domarkx.Overlap{Late: true}, Observed: &domarkx.Observation{}})
 	d.write("f", "a b")
 	d.wrote("f", "a b=?")
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/secrets/placeholder"
 )
 
-// redactedRoot returns the key (see keyOf) of the first snapshot in the history of a redacted
+// redactedRoot returns the key ([domarkx.Replacement.Key]) of the first snapshot in the history of a redacted
 // session, or "" if the session was not redacted.
 func (m *Redactor) redactedRoot(ctx context.Context, tip string) (string, error) {
 	m.mu.Lock()
@@ -30,7 +30,7 @@ func (m *Redactor) redactedRoot(ctx context.Context, tip string) (string, error)
 			redacted, root = known != "", known
 			break
 		}
-		redacted, root = redacted || info.Replaces != "" && !info.SameTexts, keyOf(info.ID, info.Replaces)
+		redacted, root = redacted || info.IsRedacted(), info.Key(info.ID)
 	}
 	if !redacted {
 		root = ""
@@ -46,7 +46,7 @@ func (m *Redactor) knowsRedacted(ctx context.Context, tip string) (bool, error) 
 		return tip != "", nil
 	}
 	info, err := m.store.Info(ctx, tip)
-	if err != nil || info.Replaces == "" || info.SameTexts {
+	if err != nil || !info.IsRedacted() {
 		return false, err
 	}
 	return true, m.store.NoteRedacted()
@@ -57,7 +57,7 @@ func (m *Redactor) knowsRedacted(ctx context.Context, tip string) (bool, error) 
 // order in which they are added.
 type Document struct {
 	redactor  *Redactor
-	tip, root string // the newest snapshot of the session, and the key (see keyOf) of its first one; "" for a new session
+	tip, root string // the newest snapshot of the session, and the key ([domarkx.Replacement.Key]) of its first one; "" for a new session
 	table     *placeholder.Table
 	isRead    bool // whether the table has the numbers that the session uses
 }
@@ -101,13 +101,13 @@ func (d *Document) read(ctx context.Context) error {
 	return err
 }
 
-// rootOf returns the key (see keyOf) of the first snapshot in a history.
+// rootOf returns the key ([domarkx.Replacement.Key]) of the first snapshot in a history.
 func rootOf(history iter.Seq2[domarkx.Info, error]) (id string, err error) {
 	for info, err := range history {
 		if err != nil {
 			return "", err
 		}
-		id = keyOf(info.ID, info.Replaces)
+		id = info.Key(info.ID)
 	}
 	return id, nil
 }

@@ -199,7 +199,7 @@ func TestForgedExpiry(t *testing.T) {
 		"the parents":   func(c *domarkx.VersionCommit) { c.Parents = nil },
 	} {
 		c := domarkx.VersionCommit{Parents: head.Parents, Operation: head.Version.Operation, Subject: head.Version.Subject, Author: head.Author, Committer: head.Committer,
-			Replaces: old, SameTexts: true, Expired: &domarkx.Expiry{On: time.Now().UTC().Truncate(time.Second), Newest: 1}}
+			Replacement: domarkx.Replacement{Replaces: old, SameTexts: true}, Expired: &domarkx.Expiry{On: time.Now().UTC().Truncate(time.Second), Newest: 1}}
 		forge(&c)
 		id := f.update(f.session, func(tx *gitstore.Tx) (string, error) {
 			v, err := tx.CommitVersion(ctx, "", c)

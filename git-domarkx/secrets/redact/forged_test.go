@@ -159,7 +159,7 @@ func TestForgedSnapshots(t *testing.T) {
 				state.Headers[i].Origin = ""
 			}
 			c := domarkx.Commit{Parents: head.Parents, State: state, Operation: head.Info.Operation, Subject: head.Info.Subject, Bytes: head.Info.Bytes,
-				Preview: head.Info.Preview, Author: head.Author, Committer: head.Committer, Replaces: old}
+				Preview: head.Info.Preview, Author: head.Author, Committer: head.Committer, Replacement: domarkx.Replacement{Replaces: old}}
 			if c.Kept, err = f.Store.AttachmentsOf(ctx, tip); err != nil {
 				return "", err
 			}
@@ -249,7 +249,7 @@ func TestForgedVersions(t *testing.T) {
 		"a version before":     func(c *domarkx.VersionCommit) { c.Parents = []string{tip.ID} },
 	} {
 		c := domarkx.VersionCommit{Parents: head.Parents, Resources: []domarkx.ResourceVersion{tip.Resources[0]}, Operation: tip.Operation, Subject: tip.Subject,
-			Call: tip.Call, Author: head.Author, Committer: head.Committer, Replaces: v.ID}
+			Call: tip.Call, Author: head.Author, Committer: head.Committer, Replacement: domarkx.Replacement{Replaces: v.ID}}
 		forge(&c)
 		forged[name] = f.update(f.workspace, func(tx *gitstore.Tx) (string, error) {
 			now, err := tx.CommitVersion(ctx, "", c)

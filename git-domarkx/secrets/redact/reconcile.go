@@ -22,9 +22,9 @@ type pair struct{ ours, theirs snapshot.CommitHead }
 // key returns the id that a commit had before any redaction, which all its forms share.
 func key(h snapshot.CommitHead) string {
 	if h.IsVersion {
-		return keyOf(h.Version.ID, h.Version.Replaces)
+		return h.Version.Key(h.Version.ID)
 	}
-	return keyOf(h.Info.ID, h.Info.Replaces)
+	return h.Info.Key(h.Info.ID)
 }
 
 // pairs returns, by key, the commits that both sides have in different forms.
@@ -110,7 +110,7 @@ func (r *reconciler) check(ctx context.Context, p pair) error {
 
 // sameParents reports whether the parents of two commits are forms of the same commits.
 func (r *reconciler) sameParents(a, b snapshot.CommitHead) bool {
-	return slices.EqualFunc(a.Parents, b.Parents, func(x, y string) bool { return keyOf(x, r.keys[x]) == keyOf(y, r.keys[y]) })
+	return slices.EqualFunc(a.Parents, b.Parents, func(x, y string) bool { return cmp.Or(r.keys[x], x) == cmp.Or(r.keys[y], y) })
 }
 
 var errPlaces = errors.New("the ids, the order or the dates of the messages")
@@ -131,7 +131,7 @@ func (r *reconciler) leaf(ctx context.Context, leaves [2]snapshot.Leaf) error {
 	for i, e := range ours {
 		t := theirs[i]
 		if e.ID != t.ID || e.After != t.After || e.Rev != t.Rev || e.Role != t.Role || e.Date != t.Date || !slices.Equal(e.Past, t.Past) ||
-			keyOf(e.Link, r.keys[e.Link]) != keyOf(t.Link, r.keys[t.Link]) {
+			cmp.Or(r.keys[e.Link], e.Link) != cmp.Or(r.keys[t.Link], t.Link) {
 			return errPlaces
 		}
 		if err := cmp.Or(r.blob(ctx, e.JSON, t.JSON, true), r.blob(ctx, e.Source, t.Source, false)); err != nil {

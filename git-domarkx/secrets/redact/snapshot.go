@@ -99,8 +99,7 @@ func (w *rewriter) snapshot(ctx context.Context, head snapshot.CommitHead) error
 		before[i] = h.Origin
 	}
 	commit := domarkx.Commit{Parents: parents, State: state, Conversation: conversation, Operation: info.Operation, Subject: subject, Bytes: info.Bytes + messages.Grown + grown,
-		Author: head.Author, Committer: head.Committer, Replaces: keyOf(info.ID, info.Replaces),
-		SameTexts: w.sameTexts(info.Replaces, info.SameTexts)}
+		Author: head.Author, Committer: head.Committer, Replacement: w.replacement(info.ID, info.Replacement)}
 	if moved {
 		commit.Kept = attachments
 	}
@@ -129,19 +128,9 @@ func (w *rewriter) snapshot(ctx context.Context, head snapshot.CommitHead) error
 	return nil
 }
 
-// sameTexts reports whether the new form of a commit has the texts of the one that it replaces. The arguments are those of
-// the commit so far.
-func (w *rewriter) sameTexts(replaces string, same bool) bool {
-	return w.table.IsEmpty() && (replaces == "" || same)
-}
-
-// keyOf returns the id that a commit had before any redaction or expiry: the one that it replaces, or its
-// own.
-func keyOf(id, replaces string) string {
-	if replaces != "" {
-		return replaces
-	}
-	return id
+// replacement says what the new form of a commit replaces. The arguments are those of the commit so far.
+func (w *rewriter) replacement(id string, r domarkx.Replacement) domarkx.Replacement {
+	return domarkx.Replacement{Replaces: r.Key(id), SameTexts: w.table.IsEmpty() && !r.IsRedacted()}
 }
 
 // store stores content and keeps it in memory, because an update cannot read everything that it has

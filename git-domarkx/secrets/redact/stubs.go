@@ -214,11 +214,7 @@ func (m *Manager) joinStubs(ctx context.Context, h *history, theirs []snapshot.C
 // isPlain reports whether no commit was redacted: then the forms of each differ only in ids and in what expired.
 func isPlain(lists ...[]snapshot.CommitHead) bool {
 	for _, head := range slices.Concat(lists...) {
-		replaces, same := head.Info.Replaces, head.Info.SameTexts
-		if head.IsVersion {
-			replaces, same = head.Version.Replaces, head.Version.SameTexts
-		}
-		if replaces != "" && !same {
+		if head.Info.IsRedacted() || head.Version.IsRedacted() {
 			return false
 		}
 	}

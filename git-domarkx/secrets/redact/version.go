@@ -113,8 +113,8 @@ func (w *rewriter) version(ctx context.Context, head snapshot.CommitHead, v doma
 		call = &named
 	}
 	now, err := w.tx.CommitVersion(ctx, "", domarkx.VersionCommit{Parents: parents, Resources: resources, Operation: v.Operation, Subject: subject,
-		Call: call, Observed: observed, Late: v.Late, Shared: v.Shared, Ignored: ignored, Replaces: keyOf(v.ID, v.Replaces),
-		SameTexts: w.sameTexts(v.Replaces, v.SameTexts), Expired: stub, Author: head.Author, Committer: head.Committer})
+		Call: call, Observed: observed, Overlap: v.Overlap, Ignored: ignored, Replacement: w.replacement(v.ID, v.Replacement),
+		Expired: stub, Author: head.Author, Committer: head.Committer})
 	if err != nil {
 		return fmt.Errorf("workspace version %.12s: %w", v.ID, err)
 	}
