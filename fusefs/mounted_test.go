@@ -84,10 +84,10 @@ func mountHere(dir string, readOnly bool) (*fusefs.Server, error) {
 		beside = filepath.Join(dir, "beside")
 	}
 	return fusefs.Mount(context.Background(), fusefs.Options{
-		Beside:     beside,
-		Workspaces: workspaces, Versions: workspaces, Contents: workspaces,
-		Dir: filepath.Join(dir, "mnt"), Drafts: filepath.Join(dir, "drafts"), Label: dir, ReadOnly: readOnly,
-		Sessions: store, Snapshots: source{store, workspaces}, Messages: source{store, workspaces}, Names: store, Saver: store,
+		WorkspaceSource: fusefs.WorkspaceSource{Workspaces: workspaces, Versions: workspaces, Contents: workspaces, Beside: beside},
+		Changing:        fusefs.Changing{Names: store, Saver: store, Drafts: filepath.Join(dir, "drafts")},
+		Dir:             filepath.Join(dir, "mnt"), Label: dir, ReadOnly: readOnly,
+		Sessions: store, Snapshots: source{store, workspaces}, Messages: source{store, workspaces},
 		Logger: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	})
 }

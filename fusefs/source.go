@@ -74,26 +74,35 @@ type Messages interface {
 	Link(ctx context.Context, id string, k int) (string, error)
 }
 
-// Options configures a mount.
-type Options struct {
-	Dir       string // an existing directory to mount on
-	Sessions  Sessions
-	Snapshots Snapshots
-	Messages  Messages
-	Names     Names // not needed when ReadOnly
-	Saver     Saver // not needed when ReadOnly
-	// Attachments reads attached files; nil shows none.
-	Attachments Attachments
-	Attacher    Attacher              // not needed when ReadOnly; nil attaches nothing
-	Workspaces  Workspaces            // nil shows no workspaces
-	Versions    Versions              // not needed without Workspaces
-	Contents    domarkx.VersionReader // not needed without Workspaces
+// Changing is what a mount needs to change sessions. It is not used when the mount is read-only.
+type Changing struct {
+	Names    Names
+	Saver    Saver
+	Attacher Attacher // nil attaches nothing
+	Drafts   string   // directory of the journals
+}
+
+// WorkspaceSource is what a mount needs to show workspaces.
+type WorkspaceSource struct {
+	Workspaces Workspaces // nil shows none
+	Versions   Versions
+	Contents   domarkx.VersionReader
 	// Beside is a directory on which the workspaces are mounted. Users other than root
 	// need it, because they cannot mount inside another mount. It is created if needed
 	// and removed after the unmount, and MNT/workspaces is a symbolic link to it. ""
 	// mounts the workspaces inside the mount.
-	Beside   string
-	Drafts   string       // directory of the journals; not needed when ReadOnly
+	Beside string
+}
+
+// Options configures a mount.
+type Options struct {
+	Dir         string // an existing directory to mount on
+	Sessions    Sessions
+	Snapshots   Snapshots
+	Messages    Messages
+	Attachments Attachments // reads attached files; nil shows none
+	Changing
+	WorkspaceSource
 	ReadOnly bool         // reject all changes
 	Label    string       // source in mount(8), such as the repository's directory
 	Logger   *slog.Logger // nil logs nothing

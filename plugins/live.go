@@ -34,7 +34,6 @@ type Live struct {
 	until           time.Time     // when the timeout of the last call ends
 	timeout         time.Duration // of calls; 0 is that of the resource type or of the manager
 	keep            func(context.Context, *Changes) error
-	temporary       bool
 	onlyDirectories bool                   // see [permit.Directories]
 	requested       []domarkx.ResourceSpec // that the permit of the opening, or of the last load, names
 	forced          bool                   // remove resources even if their plugins fail
@@ -109,7 +108,7 @@ func (m *WorkspaceManager) acquire(ctx context.Context, name string, p permit.Pe
 		return nil, err
 	}
 	st.Name, st.Renaming = name, ""
-	return &Live{m: m, timeout: max(o.Timeout, 0), temporary: temporary, onlyDirectories: p.Confinement() == permit.Directories, requested: p.What().Resources,
+	return &Live{m: m, timeout: max(o.Timeout, 0), onlyDirectories: p.Confinement() == permit.Directories, requested: p.What().Resources,
 		keep: o.Keep, lock: lock, dir: dir, state: st}, nil
 }
 
@@ -234,7 +233,7 @@ func (l *Live) Close(ctx context.Context) error {
 	l.closed = true
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
 	defer cancel()
-	if l.temporary {
+	if l.state.Temporary {
 		return l.tearDown(ctx)
 	}
 	err := l.closeResources(ctx)
@@ -263,7 +262,7 @@ func (l *Live) abandon() {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
 	l.closed = true
-	if l.temporary || !l.anyCreated() && l.state.Head == "" {
+	if l.state.Temporary || !l.anyCreated() && l.state.Head == "" {
 		_ = l.tearDown(ctx) // the caller returns the error that prevented opening
 		return
 	}

@@ -30,7 +30,7 @@ func (l *Live) Load(ctx context.Context, p permit.Permit, v domarkx.Version) err
 	if len(v.Resources) == 0 {
 		return fmt.Errorf("loading version %s of workspace %q: it names no resources: %w", v.ID, l.state.Name, domarkx.ErrInvalid)
 	}
-	if err := l.checkLoad(ctx, v); err != nil && ctx.Err() == nil && !l.temporary {
+	if err := l.checkLoad(ctx, v); err != nil && ctx.Err() == nil && !l.state.Temporary {
 		return fmt.Errorf("loading version %s: %w; nothing was changed, and a rewind leads to another version", v.ID, err)
 	} else if err != nil {
 		return fmt.Errorf("loading version %s: %w", v.ID, err)

@@ -32,7 +32,7 @@ type Version struct {
 	Call      *CallRecord
 	Observed  *Observation
 	Overlap
-	Ignored   []string          // files that the repository ignored when the version was stored, as RESOURCE/PATH, sorted; perhaps not all
+	Ignored []string // files that the repository ignored when the version was stored, as RESOURCE/PATH, sorted; perhaps not all
 	Replacement
 	Expired   *Expiry           // if not nil, it has no resources any more
 	Resources []ResourceVersion // in the order of the document; nil if only the commit was read
@@ -74,7 +74,7 @@ type VersionCommit struct {
 	Call      *CallRecord
 	Observed  *Observation
 	Overlap
-	Ignored   []string
+	Ignored []string
 	Replacement
 	Expired   *Expiry
 	Author    Signature

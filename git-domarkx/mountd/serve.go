@@ -59,9 +59,8 @@ func (m *Mounts) startServing(ctx context.Context, dir string, open func() (Sess
 	}
 	log := slog.New(slog.NewTextHandler(m.Log, nil))
 	o := sessions.writable(DraftsDir(m.Git))
-	o.Dir, o.Beside = dir, beside
-	o.Workspaces, o.Versions, o.Contents = sessions.Store, sessions.Store, sessions.Store
-	o.ReadOnly, o.Label, o.Logger = !writableRepository(m.Git), m.Git.CommonDir, log
+	o.WorkspaceSource = fusefs.WorkspaceSource{Workspaces: sessions.Store, Versions: sessions.Store, Contents: sessions.Store, Beside: beside}
+	o.Dir, o.ReadOnly, o.Label, o.Logger = dir, !writableRepository(m.Git), m.Git.CommonDir, log
 	server, err := fusefs.Mount(ctx, o)
 	if err != nil {
 		return nil, nil, errors.Join(err, note.end())

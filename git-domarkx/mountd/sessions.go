@@ -25,7 +25,8 @@ type Sessions struct {
 // writable returns the options with which a mount can change sessions. The journal of
 // saves is in the directory drafts.
 func (s Sessions) writable(drafts string) fusefs.Options {
-	return fusefs.Options{Sessions: s, Snapshots: s, Messages: s, Names: s, Saver: s, Attachments: s.Store, Attacher: s, Drafts: drafts}
+	return fusefs.Options{Sessions: s, Snapshots: s, Messages: s, Attachments: s.Store,
+		Changing: fusefs.Changing{Names: s, Saver: s, Attacher: s, Drafts: drafts}}
 }
 
 // Info returns the newest snapshot of a session.

@@ -25,7 +25,7 @@ type Setting struct {
 
 // Config reads the configuration. It runs git once and caches the result.
 func (g *Git) Config(ctx context.Context) (*Config, error) {
-	return g.config.get(func() (*Config, error) {
+	return g.known.config.get(func() (*Config, error) {
 		out, err := g.Run(ctx, nil, "config", "--list", "--show-scope", "-z")
 		if err != nil {
 			return nil, fmt.Errorf("reading the configuration: %w", err)

@@ -25,9 +25,11 @@ type Git struct {
 	caller []string // the caller's environment
 	env    []string // the environment of git
 
-	config        cache[*Config]
-	identityCache cache[identities]
-	version       cache[Version]
+	known struct { // answers of git
+		config     cache[*Config]
+		identities cache[identities]
+		version    cache[Version]
+	}
 }
 
 // Dir returns the directory to which paths from the user are relative. Git runs shell aliases

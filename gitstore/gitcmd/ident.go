@@ -46,7 +46,7 @@ func (g *Git) now(who Ident, variable string) Ident {
 // "git var -l" prints the configuration first, whose values may contain newlines, and then the
 // variables; so the last line of a name counts.
 func (g *Git) identities(ctx context.Context) (identities, error) {
-	return g.identityCache.get(func() (identities, error) {
+	return g.known.identities.get(func() (identities, error) {
 		out, err := g.Run(ctx, nil, "var", "-l")
 		if err != nil {
 			return identities{}, fmt.Errorf("asking git who you are: %w", err)

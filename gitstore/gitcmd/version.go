@@ -35,7 +35,7 @@ func (g *Git) RequireVersion(ctx context.Context) error {
 
 // Version returns the version of git.
 func (g *Git) Version(ctx context.Context) (Version, error) {
-	return g.version.get(func() (Version, error) {
+	return g.known.version.get(func() (Version, error) {
 		out, err := g.Run(ctx, nil, "version")
 		if err != nil {
 			return Version{}, err

@@ -278,7 +278,6 @@ func (c *packCopier) copy(p *pack, entries []packedEntry) error {
 		raw, own := c.shorter(from, raw)
 		c.there[e.id], moved[e.from] = c.at, c.at
 		c.w.index = append(c.w.index, packidx.Entry{ID: e.id, CRC: crc32.ChecksumIEEE(raw), Offset: uint64(c.at)})
-		c.w.objects++
 		c.write(raw)
 		if own != nil {
 			own.Written.Store(true)

@@ -19,7 +19,7 @@ const keepMark = "git-domarkx\n"
 // A keep is a .keep file that this process has locked. The file has no name until the pack is written.
 type keep struct {
 	file newFile
-	path string // its path, "" before it has a name
+	pack string // path of its pack without the extension; "" before the files have names
 }
 
 func (d *Database) packDir() string { return filepath.Join(d.dirs[0], "pack") }
@@ -43,8 +43,8 @@ func (d *Database) newKeep() (_ *keep, err error) {
 // release removes the .keep file.
 func (k *keep) release() error {
 	var err error
-	if k.path != "" {
-		err = removeIfThere(k.path)
+	if k.pack != "" {
+		err = removeIfThere(k.pack + ".keep")
 	}
 	k.file.discard()
 	return err

@@ -48,13 +48,13 @@ func (w *packWriter) finish() error {
 	if err := syncContent(w.keep.file, w.pack, w.idx); err != nil {
 		return err
 	}
-	w.base = filepath.Join(w.d.packDir(), newPackName(w.d.hash))
-	w.keep.path = w.base + ".keep"
+	base := filepath.Join(w.d.packDir(), newPackName(w.d.hash))
+	w.keep.pack = base
 	// The index comes last, because Git sees the pack as soon as it has an index.
 	for _, part := range []struct {
 		file *newFile
 		name string
-	}{{&w.keep.file, w.keep.path}, {&w.pack, w.base + ".pack"}, {&w.idx, w.base + ".idx"}} {
+	}{{&w.keep.file, base + ".keep"}, {&w.pack, base + ".pack"}, {&w.idx, base + ".idx"}} {
 		if err := part.file.place(w.d.dirs[0], part.name); err != nil {
 			return writeError("name pack", err)
 		}
@@ -68,7 +68,7 @@ func (w *packWriter) finish() error {
 
 // seal writes the number of objects and the checksum into the pack.
 func (w *packWriter) seal() (sum []byte, err error) {
-	header := binary.BigEndian.AppendUint32([]byte("PACK\x00\x00\x00\x02"), w.objects)
+	header := binary.BigEndian.AppendUint32([]byte("PACK\x00\x00\x00\x02"), uint32(len(w.index)))
 	if _, err := w.pack.f.WriteAt(header, 0); err != nil {
 		return nil, err
 	}

@@ -27,15 +27,13 @@ type packWriter struct {
 	work    chan *group // groups to compress
 	written sync.WaitGroup
 	index   []packidx.Entry
-	objects uint32
 	window  delta.Window
 	recent  delta.Recent
 
 	failed sync.Mutex // guards err
 	err    error
 
-	base string // path of the finished pack without the extension
-	keep *keep
+	keep *keep // nil until the pack is complete
 	idx  newFile
 }
 
@@ -129,7 +127,6 @@ func (w *packWriter) add(o object) error {
 	}
 	packed.size = len(g.raw) - start
 	g.objects = append(g.objects, packed)
-	w.objects++
 	if len(g.raw) >= size || len(g.objects) >= most {
 		w.flush(kind)
 	}
@@ -291,9 +288,9 @@ func (w *packWriter) abort() {
 	w.pack.discard()
 	w.idx.discard()
 	if w.keep != nil {
-		if w.base != "" {
-			os.Remove(w.base + ".idx")
-			os.Remove(w.base + ".pack")
+		if w.keep.pack != "" {
+			os.Remove(w.keep.pack + ".idx")
+			os.Remove(w.keep.pack + ".pack")
 		}
 		_ = w.keep.release()
 	}
