@@ -91,6 +91,25 @@ func TestSavingWithoutReadingReplaces(t *testing.T) {
 	m.expect("s", doc, doc+"theirs\n", "mine\n")
 }
 
+// TestASaveAfterARenameIsSaved: in the store there are sessions that this mount has not touched, and the kernel knows their files.
+func TestASaveAfterARenameIsSaved(t *testing.T) {
+	t.Parallel()
+	for rename, name := range map[string]string{"mv b.md a.md": "a", "mv b.md c.md": "c", "mkdir d; mv b.md d/b.md": "d/b", "mv x y": "y/s"} {
+		t.Run(rename, func(t *testing.T) {
+			t.Parallel()
+			m := mounted(t)
+			for _, s := range []string{"a", "b", "x/s"} {
+				m.outside(s, "of "+s+"\n")
+			}
+			m.sh("cat a.md b.md x/s.md; " + rename + "; echo new > " + name + ".md")
+			m.settle()
+			if all := m.stored(name); len(all) == 0 || all[len(all)-1] != "new\n" {
+				t.Errorf("the snapshots are %q", all)
+			}
+		})
+	}
+}
+
 func TestASaveAfterAMergeIsMadeFromTheSaveBefore(t *testing.T) {
 	t.Parallel()
 	m := mounted(t)

@@ -107,3 +107,20 @@ func TestBackFromScratch(t *testing.T) {
 		t.Errorf("after a power cut: %q", got)
 	}
 }
+
+// TestADraftOfACarriedFileEnds: a session is renamed to another file, which is written and removed.
+func TestADraftOfACarriedFileEnds(t *testing.T) {
+	timed(t, func(m *machine) {
+		m.save("a.md", "a")
+		if err := m.rename("a.md", "c.txt"); err != nil {
+			m.Fatal(err)
+		}
+		m.save("c.txt", "c")
+		m.unlink("c.txt")
+		m.shutDown()
+		m.boot()
+		if a, c := m.read("a.md"), m.read("c.txt"); a != "-" || c != "-" {
+			m.Errorf("a.md has %q and c.txt has %q after they were removed", a, c)
+		}
+	})
+}

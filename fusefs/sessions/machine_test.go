@@ -204,7 +204,9 @@ func (m *machine) save(name, text string) {
 }
 
 // read returns the content of a name, or "-" if it does not exist.
-func (m *machine) read(name string) string {
+func (m *machine) read(name string) string { m.Helper(); return m.readBy(editor, name) }
+
+func (m *machine) readBy(c basis.Caller, name string) string {
 	m.Helper()
 	f, _, err := m.tree.Lookup(context.Background(), m.tree.Root(), name)
 	if errors.Is(err, domarkx.ErrNotFound) {
@@ -213,11 +215,11 @@ func (m *machine) read(name string) string {
 	if err != nil || f == nil {
 		m.Fatalf("looking up %s: %v", name, err)
 	}
-	h, err := m.tree.Open(context.Background(), f, sessions.Mode{Read: true}, editor)
+	h, err := m.tree.Open(context.Background(), f, sessions.Mode{Read: true}, c)
 	if err != nil {
 		m.Fatal(err)
 	}
-	defer m.tree.Release(h, editor)
+	defer m.tree.Release(h, c)
 	data := make([]byte, 1<<16)
 	n, err := m.tree.Read(context.Background(), f, data, 0)
 	if err != nil {

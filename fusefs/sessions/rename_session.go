@@ -17,6 +17,9 @@ import (
 // renameSession renames a session, or makes its content the next snapshot of the session
 // that has the new name.
 func (t *Tree) renameSession(ctx context.Context, from, to string, c basis.Caller) error {
+	// The kernel may know a file that shows the same snapshot. Now that the tree has the session, the file that is
+	// moved has a generation of its own, so that the kernel looks the new name up as another file.
+	a, b := t.session(from), t.session(to)
 	var f *File
 	var removing *sessionState
 	stored, isNew := false, false
@@ -24,7 +27,6 @@ func (t *Tree) renameSession(ctx context.Context, from, to string, c basis.Calle
 		if f = st.shown(from, tips[0]); f == nil {
 			return domarkx.ErrNotFound
 		}
-		st.register(f)
 		stored = tips[0].ID != ""
 		isNew = st.shown(to, tips[1]) == nil && tips[1].ID == ""
 		return nil
@@ -33,11 +35,11 @@ func (t *Tree) renameSession(ctx context.Context, from, to string, c basis.Calle
 		return err
 	}
 	if stored {
-		t.finish(t.session(from)) // saves belong to the session before it is renamed
+		t.finish(a) // saves belong to the session before it is renamed
 	}
 	t.state.Do(func(st *state) {
-		if s := st.sessions[to]; s != nil && s.removal != nil && s.removal.removing {
-			removing, isNew = s, true
+		if b.removal != nil && b.removal.removing {
+			removing, isNew = b, true
 		}
 	})
 	if removing != nil {
@@ -55,7 +57,6 @@ func (t *Tree) renameSession(ctx context.Context, from, to string, c basis.Calle
 	}
 	defer t.unpin(f)
 
-	a, b := t.session(from), t.session(to)
 	t.freeze(a, b)
 	defer t.thaw(a, b)
 	tipA, errA := t.tip(ctx, from)

@@ -36,10 +36,10 @@ func (t *Tree) Unlink(ctx context.Context, d *Directory, name string) error {
 			s = st.unbind(p)
 		}
 	})
-	switch {
-	case s != nil:
-		return t.removeCarried(s, f)
-	case ours:
+	if ours {
+		if err := t.removeCarried(s, f); err != nil {
+			return err
+		}
 		return t.keepFile(f)
 	}
 	if f, _, err = t.lookupAttached(ctx, p, f); err == nil && f == nil {
