@@ -57,9 +57,10 @@ func (s *Store) list(ctx context.Context) (*refdb.Listing, []domarkx.Info, error
 	if isStale {
 		_ = derived.Sessions.Write(s.StateDir(), encodeListCache(infos)) // the repository may be read-only
 	}
-	for _, damaged := range refs.Damaged() {
-		if errors.Is(damaged, domarkx.ErrCorrupt) {
-			damaged = fmt.Errorf("%w; git domarkx fsck says what helps", damaged)
+	for _, d := range refs.Damaged() {
+		damaged := error(d)
+		if errors.Is(d, domarkx.ErrCorrupt) {
+			damaged = fmt.Errorf("%w; git domarkx fsck says what helps", d)
 		}
 		err = errors.Join(err, damaged)
 	}
@@ -143,6 +144,15 @@ func (s *Store) Refs() (map[string]string, error) {
 		ids[refname.Sessions.Name(ref.Name)] = ref.ID
 	}
 	return ids, err
+}
+
+// Damaged returns the names of the sessions whose refs name no object.
+func (s *Store) Damaged() (names []string, err error) {
+	damaged, err := s.refs.Damaged(refname.Sessions.Prefix)
+	for _, d := range damaged {
+		names = append(names, refname.Sessions.Name(d.Name))
+	}
+	return names, err
 }
 
 // tips returns the tip of each ref of a kind, from a cache (find) or from the commit (read). isStale reports whether so many

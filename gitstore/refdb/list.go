@@ -25,7 +25,7 @@ func (r *Refs) List(prefix string) ([]Ref, error) {
 
 // Damaged returns an error for each loose reference whose name begins with prefix and whose file does not contain an
 // object id: [domarkx.ErrUnsupported] for a symbolic reference, otherwise [domarkx.ErrCorrupt].
-func (r *Refs) Damaged(prefix string) ([]error, error) {
+func (r *Refs) Damaged(prefix string) ([]*Damage, error) {
 	l, err := r.Listing(prefix)
 	if err != nil {
 		return nil, err
@@ -64,24 +64,21 @@ func (r *Refs) read(prefix string) (*Listing, error) {
 	}
 	// A damaged loose reference hides a packed one of the same name.
 	bad := map[string]bool{}
-	for _, err := range l.damaged {
-		var one *damage
-		if errors.As(err, &one) {
-			bad[one.name] = true
-		}
+	for _, d := range l.damaged {
+		bad[d.Name] = true
 	}
 	l.Refs = slices.DeleteFunc(l.Refs, func(ref Ref) bool { return bad[ref.Name] })
 	return l, nil
 }
 
-// damage is the error of a damaged reference, with its name.
-type damage struct {
-	name string
-	err  error
+// A Damage is the error of a damaged reference.
+type Damage struct {
+	Name string
+	Err  error
 }
 
-func (d *damage) Error() string { return d.err.Error() }
-func (d *damage) Unwrap() error { return d.err }
+func (d *Damage) Error() string { return d.Err.Error() }
+func (d *Damage) Unwrap() error { return d.Err }
 
 // walk adds the loose references below a directory ("refs/…/") whose names begin with prefix to a list, and errors for
 // the damaged ones.
@@ -114,7 +111,7 @@ func (r *Refs) walk(dir, prefix string, l *Listing) error {
 		id, ok, err := r.readLoose(name)
 		switch {
 		case errors.Is(err, domarkx.ErrCorrupt), errors.Is(err, domarkx.ErrUnsupported):
-			l.damaged = append(l.damaged, &damage{name, err})
+			l.damaged = append(l.damaged, &Damage{name, err})
 		case err != nil:
 			return err
 		case ok:

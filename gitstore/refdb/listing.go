@@ -11,7 +11,7 @@ import (
 // A Listing is the list of the references with a prefix, at one time. It must not be changed.
 type Listing struct {
 	Refs    []Ref // sorted by the bytes of their names
-	damaged []error
+	damaged []*Damage
 	places  []placeState // in the files backend
 
 	inTables bool   // whether the references are in the reftable backend
@@ -19,7 +19,7 @@ type Listing struct {
 }
 
 // Damaged returns what [Refs.Damaged] says of the references in the list.
-func (l *Listing) Damaged() []error { return l.damaged }
+func (l *Listing) Damaged() []*Damage { return l.damaged }
 
 // A placeState is the state of a directory with references, or of packed-refs. Git replaces the file of a reference by
 // renaming, which changes the time of its directory.

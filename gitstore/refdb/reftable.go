@@ -152,9 +152,9 @@ func (r *Refs) ask(pattern string) (*Listing, error) {
 		id, name, symbolic := fields[0], fields[1], fields[2] != ""
 		switch {
 		case symbolic:
-			l.damaged = append(l.damaged, &damage{name, symbolicError(name)})
+			l.damaged = append(l.damaged, &Damage{name, symbolicError(name)})
 		case !r.isID(id):
-			l.damaged = append(l.damaged, &damage{name, noObjectError(name)})
+			l.damaged = append(l.damaged, &Damage{name, noObjectError(name)})
 		default:
 			l.Refs = append(l.Refs, Ref{name, id})
 		}
@@ -189,10 +189,9 @@ func (r *Refs) readTables(name string) (id string, ok bool, err error) {
 	if err != nil {
 		return "", false, err
 	}
-	for _, err := range l.damaged {
-		var one *damage
-		if errors.As(err, &one) && one.name == name {
-			return "", false, one.err
+	for _, d := range l.damaged {
+		if d.Name == name {
+			return "", false, d.Err
 		}
 	}
 	for _, ref := range l.Refs {

@@ -1,6 +1,7 @@
 package transfer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -47,13 +48,13 @@ func (m *Manager) Push(ctx context.Context, r PushRequest, progress io.Writer) (
 			return nil, err
 		}
 	}
-	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return p.results[name].Status == engine.Pending })
+	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return p.results[name].isAlone() })
 	if err := p.workspaces(ctx, names); err != nil {
 		return nil, err
 	}
 	rejected := false
 	for _, e := range p.results {
-		rejected = rejected || e.Failed && e.Status != engine.Pending
+		rejected = rejected || e.Failed && !e.isAlone()
 	}
 	var cleared outgoing
 	if !rejected {
@@ -119,7 +120,8 @@ func (m *Manager) beginPush(ctx context.Context, r PushRequest, progress io.Writ
 		return p, r.Names, nil
 	case r.All:
 		refs, err := m.store.Refs()
-		return p, chosen(nil, refs, p.tracked.Sessions), err
+		damaged, damagedErr := m.store.Damaged()
+		return p, append(chosen(nil, refs, p.tracked.Sessions), damaged...), cmp.Or(err, damagedErr)
 	}
 	names, err := m.withNewNames(chosen(nil, p.tracked.Sessions), p.local.Sessions)
 	return p, names, err

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/gitstore/snapshot"
 )
 
@@ -16,6 +17,9 @@ const Secrets = "secrets"
 
 // Damaged is the status of a session that is not sent because objects that would be sent cannot be read.
 const Damaged = "damaged"
+
+// isAlone reports whether the others are sent without this session.
+func (r Result) isAlone() bool { return r.Status == engine.Pending || r.Status == Damaged }
 
 // An Inspector decides whether a session may leave this repository.
 type Inspector interface {
