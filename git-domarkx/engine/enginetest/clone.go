@@ -57,15 +57,14 @@ type Clone struct {
 	*turnsManager
 	*importManager
 	*replayManager
-	T          *testing.T
-	redactor   redactor
-	Dir        string    // path of the work tree
-	Now        time.Time // time that the clock returned last
-	Settings   *Settings // local state of the clone
-	Workspaces *plugins.WorkspaceManager
-	Notes      *Notes
-	Store      *gitstore.Store
-	Env        local.Environment
+	T        *testing.T
+	redactor redactor
+	Dir      string    // path of the work tree
+	Now      time.Time // time that the clock returned last
+	Settings *Settings // local state of the clone
+	Notes    *Notes
+	Store    *gitstore.Store
+	Env      local.Environment
 	reads
 }
 
@@ -142,7 +141,6 @@ func Open(t *testing.T, dir string, kept *Settings) *Clone {
 	}
 	t.Cleanup(func() { s.Close() })
 	c.Settings, c.Notes, c.Store = kept, &Notes{}, s
-	c.Workspaces = plugins.New([]domarkx.Plugin{c.Notes}, versions{s}, plugins.Config{Dir: filepath.Join(git.StateDir(), "workspaces"), WorkTree: git.WorkTree, Grace: time.Second})
 	env := local.Environment{
 		StateDir: git.StateDir(), WorkTree: git.WorkTree,
 		Identity: func(context.Context) (a, b domarkx.Signature, err error) {
@@ -150,7 +148,8 @@ func Open(t *testing.T, dir string, kept *Settings) *Clone {
 			who := domarkx.Signature{Name: "Ada", Email: "ada@example.org", When: c.Now}
 			return who, who, nil
 		},
-		Workspaces: c.Workspaces, Local: c.Settings,
+		Workspaces: plugins.New([]domarkx.Plugin{c.Notes}, versions{s}, plugins.Config{Dir: filepath.Join(git.StateDir(), "workspaces"), WorkTree: git.WorkTree, Grace: time.Second}),
+		Local:      c.Settings,
 	}
 	c.Env = env
 	c.SessionManager, c.trustManager = engine.New(s, c.codecs(), env, &c.redactor), trust.New(s, env)

@@ -41,22 +41,23 @@ func (*Notes) Type() string { return "notes" }
 
 // Describe implements [domarkx.Plugin].
 func (*Notes) Describe(context.Context) (domarkx.Description, error) {
-	value := func(s string) jsonvalue.Value {
-		v, err := jsonvalue.ParseValue([]byte(s))
-		if err != nil {
-			panic(err)
-		}
-		return v
-	}
-	anything := value(`{"type": "object"}`)
+	anything := parsed(`{"type": "object"}`)
 	return domarkx.Description{Source: "built-in", Languages: []string{"note"},
-		Config: value(`{"type": "object", "properties": {"title": {"type": "string"}}, "additionalProperties": false}`),
+		Config: parsed(`{"type": "object", "properties": {"title": {"type": "string"}}, "additionalProperties": false}`),
 		Tools: []domarkx.Tool{
-			{Name: "write", Schema: value(`{"type": "object", "properties": {"name": {"type": "string"}, "text": {"type": "string"}, "times": {"type": "integer"}}, "required": ["name", "text"], "additionalProperties": false}`)},
-			{Name: "read", Schema: value(`{"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"], "additionalProperties": false}`)},
+			{Name: "write", Schema: parsed(`{"type": "object", "properties": {"name": {"type": "string"}, "text": {"type": "string"}, "times": {"type": "integer"}}, "required": ["name", "text"], "additionalProperties": false}`)},
+			{Name: "read", Schema: parsed(`{"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"], "additionalProperties": false}`)},
 			{Name: "large", Schema: anything}, {Name: "wait", Schema: anything}, {Name: "stamp", Schema: anything},
-			{Name: "run_command", Schema: value(`{"type": "object", "properties": {"command": {"type": "string"}}, "required": ["command"]}`)},
+			{Name: "run_command", Schema: parsed(`{"type": "object", "properties": {"command": {"type": "string"}}, "required": ["command"]}`)},
 		}}, nil
+}
+
+func parsed(s string) jsonvalue.Value {
+	v, err := jsonvalue.ParseValue([]byte(s))
+	if err != nil {
+		panic(err)
+	}
+	return v
 }
 
 // Open implements [domarkx.Plugin]. It records the title of the resource in n.Titles.

@@ -1,10 +1,11 @@
 package enginetest
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
-	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/gitstore"
 )
 
@@ -29,6 +30,33 @@ func OtherFile(path string, kind domarkx.FileType, target string) VersionFile {
 // The record of the call that left it may be nil.
 func (c *Clone) Version(workspace string, call *domarkx.CallRecord, files ...VersionFile) domarkx.Version {
 	c.T.Helper()
+	notes := domarkx.ResourceSpec{ID: "notes", Type: "notes", Config: parsed(`{"type": "notes"}`)}
+	return c.commitVersion(workspace, notes, files, domarkx.VersionCommit{Operation: "call", Call: call})
+}
+
+// WorkTree is the configuration of a resource that has the files of the work tree.
+const WorkTree = `{"type": "filesystem", "id": "files", "path": "."}`
+
+// Committed commits a version of a workspace with one resource, after those in v.Parents or, if that is nil, after
+// the newest one.
+func (c *Clone) Committed(workspace, config string, files map[string]string, v domarkx.VersionCommit) domarkx.Version {
+	c.T.Helper()
+	var all []VersionFile
+	added := map[string]bool{}
+	for _, name := range slices.SortedFunc(maps.Keys(files), inWalk) {
+		for i := range name {
+			if name[i] == '/' && !added[name[:i]] {
+				added[name[:i]] = true
+				all = append(all, OtherFile(name[:i], domarkx.Directory, ""))
+			}
+		}
+		all = append(all, RegularFile(name, files[name]))
+	}
+	return c.commitVersion(workspace, domarkx.ResourceSpec{ID: "files", Type: "filesystem", Config: parsed(config)}, all, v)
+}
+
+func (c *Clone) commitVersion(workspace string, of domarkx.ResourceSpec, files []VersionFile, v domarkx.VersionCommit) domarkx.Version {
+	c.T.Helper()
 	ctx := c.T.Context()
 	check := func(err error) {
 		c.T.Helper()
@@ -38,6 +66,7 @@ func (c *Clone) Version(workspace string, call *domarkx.CallRecord, files ...Ver
 	}
 	w, err := c.Store.BeginVersion(ctx, "")
 	check(err)
+	defer w.Abort()
 	for _, f := range append([]VersionFile{OtherFile("", domarkx.Directory, "")}, files...) {
 		if f.File.Type == domarkx.Regular {
 			f.File.ID, f.File.Size, err = w.Content(ctx, strings.NewReader(f.Data))
@@ -47,21 +76,25 @@ func (c *Clone) Version(workspace string, call *domarkx.CallRecord, files ...Ver
 	}
 	id, err := w.Finish(ctx)
 	check(err)
-	author, committer, err := c.Env.Identity(ctx)
+	v.Author, v.Committer, err = c.Env.Identity(ctx)
 	check(err)
-	commit := domarkx.VersionCommit{Operation: "call", Subject: "call", Call: call, Author: author, Committer: committer, Resources: []domarkx.ResourceVersion{{
-		ResourceSpec: domarkx.ResourceSpec{ID: "notes", Type: "notes", Config: jsonvalue.ObjectValue(jsonvalue.Member{Name: "type", Value: jsonvalue.StringValue("notes")})}, Version: id}}}
-	var v domarkx.Version
+	v.Subject, v.Resources = v.Operation, []domarkx.ResourceVersion{{ResourceSpec: of, Version: id}}
+	var done domarkx.Version
 	check(c.Store.Update(ctx, "test", func(tx *gitstore.Tx) error {
-		if tip, err := tx.WorkspaceTip(ctx, workspace); err == nil {
-			commit.Parents = []string{tip.ID}
+		if tip, err := tx.WorkspaceTip(ctx, workspace); err == nil && v.Parents == nil {
+			v.Parents = []string{tip.ID}
 		}
 		var err error
-		if v, err = tx.CommitVersion(ctx, workspace, commit); err != nil {
+		if done, err = tx.CommitVersion(ctx, workspace, v); err != nil {
 			return err
 		}
-		return tx.SetWorkspace(ctx, workspace, v.ID)
+		return tx.SetWorkspace(ctx, workspace, done.ID)
 	}))
 	check(w.Settle())
-	return v
+	return done
+}
+
+// inWalk compares paths name by name, which is the order in which a version is walked.
+func inWalk(a, b string) int {
+	return slices.Compare(strings.Split(a, "/"), strings.Split(b, "/"))
 }

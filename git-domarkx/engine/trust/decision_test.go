@@ -121,7 +121,7 @@ func TestPermitsCoverOneThing(t *testing.T) {
 		return p
 	}
 	settled := get(trust.Open{Session: trust.Session{Info: info, Settled: true}, Workspace: "n"})
-	live, err := c.Workspaces.Open(ctx, settled, plugins.Options{})
+	live, err := c.Env.Workspaces.Open(ctx, settled, plugins.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +148,7 @@ func TestPermitsCoverOneThing(t *testing.T) {
 		t.Error("called with a permit for another workspace")
 	}
 	for _, p := range []permit.Permit{{}, permit.Issue("n", permit.What{Workspace: "n"}, permit.None, permit.Shared)} {
-		if _, err := c.Workspaces.Open(ctx, p, plugins.Options{}); err == nil {
+		if _, err := c.Env.Workspaces.Open(ctx, p, plugins.Options{}); err == nil {
 			t.Error("opened without a permit")
 		}
 	}

@@ -102,7 +102,7 @@ func TestAttachedResourcesAreTrusted(t *testing.T) {
 	held("live", true)
 	attach("guest")
 	held("its own", true)
-	if err := c.Workspaces.TearDown(t.Context(), "host"); err != nil {
+	if err := c.Env.Workspaces.TearDown(t.Context(), "host"); err != nil {
 		t.Fatal(err)
 	}
 	for key, ending := range map[string]string{"workspace": "guest host", "trust": " guest"} {
@@ -147,7 +147,7 @@ func TestForgedManifestIsNotOpened(t *testing.T) {
 		c.Trusted("s", enginetest.NotesConfig+"\n## assistant\n\n"+enginetest.CallBlock("write", `{"name": "a", "text": "1"}`))
 		c.runs("s", "0.0 notes write ok")
 		if !live {
-			if err := c.Workspaces.TearDown(t.Context(), "s"); err != nil {
+			if err := c.Env.Workspaces.TearDown(t.Context(), "s"); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -144,7 +144,7 @@ func (c *clone) killDuringCall(do func(victim *clone)) {
 		c.T.Fatal(err)
 	}
 	fresh := c.again()
-	c.SessionManager, c.Store, c.Workspaces = fresh.SessionManager, fresh.Store, fresh.Workspaces
+	c.SessionManager, c.Store, c.Env = fresh.SessionManager, fresh.Store, fresh.Env
 }
 
 func TestTheSessionMovesOnDuringACall(t *testing.T) {

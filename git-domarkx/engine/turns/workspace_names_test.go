@@ -45,7 +45,7 @@ func TestARenameThatWasKilledIsFinished(t *testing.T) {
 	if _, err := c.Rename(t.Context(), "s", "u"); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Workspaces.Rename(t.Context(), "u", "s"); err != nil { // as if the process was killed before this
+	if err := c.Env.Workspaces.Rename(t.Context(), "u", "s"); err != nil { // as if the process was killed before this
 		t.Fatal(err)
 	}
 	c.put("s", "mine", "x")
@@ -90,7 +90,7 @@ func TestRemovedWorkspacesComeBack(t *testing.T) {
 	if list, err := c.ListWorkspaces(t.Context()); err != nil || len(list) > 0 {
 		t.Fatal(list, err)
 	}
-	if instances, err := c.Workspaces.Instances(t.Context()); err != nil || len(instances) > 0 {
+	if instances, err := c.Env.Workspaces.Instances(t.Context()); err != nil || len(instances) > 0 {
 		t.Fatal(instances, err)
 	}
 	if _, err := c.Restore(t.Context(), "s"); err != nil {

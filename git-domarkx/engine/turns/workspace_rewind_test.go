@@ -146,7 +146,7 @@ func TestRewindToTheLastMessageTakesBackWhatChangedSince(t *testing.T) {
 
 func TestRewindOfAWorkspaceThatIsNotLive(t *testing.T) {
 	c := ranThree(t)
-	if err := c.Workspaces.TearDown(t.Context(), "s"); err != nil {
+	if err := c.Env.Workspaces.TearDown(t.Context(), "s"); err != nil {
 		t.Fatal(err)
 	}
 	done := c.rewind("s#1")
@@ -231,7 +231,7 @@ func TestStatusMeanwhile(t *testing.T) {
 			t.Errorf("%v, %v, want %s alone", all, err, want)
 		}
 	}
-	l, err := c.Workspaces.Open(t.Context(), plugintest.MayOpen("s", nil), plugins.Options{})
+	l, err := c.Env.Workspaces.Open(t.Context(), plugintest.MayOpen("s", nil), plugins.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,11 +3,9 @@ package enginetest
 import (
 	"bytes"
 	"errors"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
@@ -15,79 +13,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/transaction"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
-	"github.com/domarkx/domarkx/gitstore"
 )
-
-// WorkTree is the configuration of a resource that has the files of the work tree.
-const WorkTree = `{"type": "filesystem", "id": "files", "path": "."}`
-
-// Committed commits a version of a workspace with one resource, after those in v.Parents or, if that is nil, after
-// the newest one.
-func (c *Clone) Committed(workspace, config string, files map[string]string, v domarkx.VersionCommit) domarkx.Version {
-	c.T.Helper()
-	ctx := c.T.Context()
-	parsed, err := jsonvalue.ParseValue([]byte(config))
-	if err != nil {
-		c.T.Fatal(err)
-	}
-	w, err := c.Store.BeginVersion(ctx, "")
-	if err != nil {
-		c.T.Fatal(err)
-	}
-	defer w.Abort()
-	if err := w.Add(ctx, "", domarkx.File{Type: domarkx.Directory, Mode: 0o755}); err != nil {
-		c.T.Fatal(err)
-	}
-	added := map[string]bool{}
-	for _, name := range slices.SortedFunc(maps.Keys(files), inWalk) {
-		for i := range name {
-			if name[i] == '/' && !added[name[:i]] {
-				added[name[:i]] = true
-				if err := w.Add(ctx, name[:i], domarkx.File{Type: domarkx.Directory, Mode: 0o755}); err != nil {
-					c.T.Fatal(err)
-				}
-			}
-		}
-		id, size, err := w.Content(ctx, strings.NewReader(files[name]))
-		if err == nil {
-			err = w.Add(ctx, name, domarkx.File{Type: domarkx.Regular, Mode: 0o644, ID: id, Size: size})
-		}
-		if err != nil {
-			c.T.Fatal(err)
-		}
-	}
-	version, err := w.Finish(ctx)
-	if err != nil {
-		c.T.Fatal(err)
-	}
-	v.Resources = []domarkx.ResourceVersion{{ResourceSpec: domarkx.ResourceSpec{ID: "files", Type: "filesystem", Config: parsed}, Version: version}}
-	if v.Author, v.Committer, err = c.Env.Identity(ctx); err != nil {
-		c.T.Fatal(err)
-	}
-	v.Subject = v.Operation
-	var done domarkx.Version
-	err = c.Store.Update(ctx, v.Operation, func(tx *gitstore.Tx) error {
-		if tip, err := tx.WorkspaceTip(ctx, workspace); err == nil && v.Parents == nil {
-			v.Parents = []string{tip.ID}
-		}
-		if done, err = tx.CommitVersion(ctx, workspace, v); err != nil {
-			return err
-		}
-		return tx.SetWorkspace(ctx, workspace, done.ID)
-	})
-	if err == nil {
-		err = w.Settle()
-	}
-	if err != nil {
-		c.T.Fatal(err)
-	}
-	return done
-}
-
-// inWalk compares paths name by name, which is the order in which a version is walked.
-func inWalk(a, b string) int {
-	return slices.Compare(strings.Split(a, "/"), strings.Split(b, "/"))
-}
 
 // Linked appends a message that links a version, which may be "". It creates the session if it does not exist.
 func (c *Clone) Linked(name, version string, msg domarkx.Message) domarkx.Entry {
