@@ -38,7 +38,6 @@ func (m *Manager) Exec(ctx context.Context, r ExecRequest) (report CallResult, e
 	if err != nil {
 		return CallResult{}, err
 	}
-	info.Name = r.Name
 	b, err := m.open(ctx, m.trust.Gate(r.Approve), trust.Session{Info: info})
 	if err != nil {
 		return CallResult{}, err

@@ -7,6 +7,7 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 	"github.com/domarkx/domarkx/git-domarkx/engine/sources"
 	"github.com/domarkx/domarkx/git-domarkx/engine/transaction"
 )
@@ -16,7 +17,7 @@ import (
 // error matches [domarkx.ErrNotFound] if no session has the old name, and [domarkx.ErrExists] if
 // the new name is taken.
 func (m *Manager) Rename(ctx context.Context, from, to string) (domarkx.Info, error) {
-	assigned, err := m.sessions.Attached(ctx)
+	attached, err := m.env.Local.All(ctx, local.WorkspaceKey)
 	if err != nil {
 		return domarkx.Info{}, err
 	}
@@ -25,14 +26,11 @@ func (m *Manager) Rename(ctx context.Context, from, to string) (domarkx.Info, er
 	}
 	var info domarkx.Info
 	err = m.env.Workspaces.RenameWith(ctx, from, to, func() error {
-		info, err = m.renameRefs(ctx, from, to, renamedAssignments(assigned, from, to))
+		info, err = m.renameRefs(ctx, from, to)
 		return err
 	})
-	if info.Name != to { // the session was not renamed: restore the assignments
-		if _, ok := assigned[to]; !ok {
-			assigned[to] = ""
-		}
-		return info, errors.Join(err, m.assignAll(ctx, assigned))
+	if info.Name != to { // the session was not renamed
+		return info, errors.Join(err, m.env.Local.Change(ctx, local.WorkspaceKey, func([]string) []string { return attached }))
 	}
 	if err != nil || from == to {
 		return info, err
@@ -41,7 +39,7 @@ func (m *Manager) Rename(ctx context.Context, from, to string) (domarkx.Info, er
 }
 
 // renameRefs renames a session and its workspace in the store.
-func (m *Manager) renameRefs(ctx context.Context, from, to string, assigned map[string]string) (info domarkx.Info, err error) {
+func (m *Manager) renameRefs(ctx context.Context, from, to string) (info domarkx.Info, err error) {
 	err = m.sessions.Update(ctx, "rename "+from+" "+to, func(tx *transaction.Tx) error {
 		if info, err = tx.Tip(ctx, from); err != nil {
 			return err
@@ -61,39 +59,12 @@ func (m *Manager) renameRefs(ctx context.Context, from, to string, assigned map[
 		if err := sources.Rename(m.env.StateDir, from, to); err != nil {
 			return err
 		}
-		return m.assignAll(ctx, assigned)
+		return local.Renamed(ctx, m.env.Local, from, to)
 	})
 	if err == nil {
 		info.Name = to
 	}
 	return info, err
-}
-
-// renamedAssignments returns the assignments after a session was renamed. The session keeps its
-// workspace, and other sessions follow if their workspace was renamed. The old name keeps its
-// assignment.
-func renamedAssignments(all map[string]string, from, to string) map[string]string {
-	next := map[string]string{}
-	for session, workspace := range all {
-		if workspace == from {
-			workspace = to
-		}
-		next[session] = workspace
-		if session == from {
-			next[to] = workspace
-		}
-	}
-	return next
-}
-
-// assignAll assigns the given workspaces to the given sessions.
-func (m *Manager) assignAll(ctx context.Context, all map[string]string) error {
-	for session, workspace := range all {
-		if err := m.sessions.Assign(ctx, session, workspace); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // trashed returns the name for the settings of a session in the trash. No session can have it.

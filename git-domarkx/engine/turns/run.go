@@ -75,7 +75,7 @@ func keyOf(c journal.Call) callKey {
 }
 
 func (r *runner) all(ctx context.Context) (err error) {
-	info, err := r.tip(ctx)
+	info, err := r.m.store.Tip(ctx, r.request.Name)
 	if err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func (r *runner) all(ctx context.Context) (err error) {
 		return err
 	}
 	for {
-		if info, err = r.tip(ctx); err != nil {
+		if info, err = r.m.store.Tip(ctx, r.request.Name); err != nil {
 			return err
 		}
 		by, err := r.gate.Permit(ctx, trust.Session{Info: info})
@@ -125,12 +125,6 @@ func (r *runner) all(ctx context.Context) (err error) {
 	}
 }
 
-func (r *runner) tip(ctx context.Context) (domarkx.Info, error) {
-	info, err := r.m.store.Tip(ctx, r.request.Name)
-	info.Name = r.request.Name
-	return info, err
-}
-
 func (r *runner) report(c CallResult) {
 	if !c.OK {
 		r.ran.Failed++
@@ -147,12 +141,8 @@ func (r *runner) needsBench(ctx context.Context, info domarkx.Info) (bool, error
 	if err != nil {
 		return false, err
 	}
-	begun, err := journal.In(m.env.StateDir).List()
-	if err != nil {
-		return false, err
-	}
-	if slices.ContainsFunc(begun, func(c journal.Call) bool { return c.Workspace == workspace }) {
-		return true, nil
+	if begun, err := journal.In(m.env.StateDir).Of(workspace); err != nil || len(begun) > 0 {
+		return err == nil, err
 	}
 	if i, err := m.env.Workspaces.Instance(ctx, workspace); err == nil && i.Loading != "" {
 		return true, nil // the run continues the load or reports why it cannot
@@ -194,7 +184,7 @@ func (r *runner) reportInterrupted(ctx context.Context, before []journal.Call) e
 		if r.request.Retry && !c.Appends {
 			continue // reported when it is repeated
 		}
-		info, err := r.tip(ctx)
+		info, err := r.m.store.Tip(ctx, r.request.Name)
 		if err != nil {
 			return err
 		}

@@ -107,11 +107,7 @@ func (m *Manager) instanceState(ctx context.Context, i plugins.Instance) (string
 	if err != nil {
 		return "", err
 	}
-	p, err := m.present(ctx, i.Name, true)
-	if err != nil {
-		return "", err
-	}
-	live, err := m.env.Workspaces.Open(ctx, p, plugins.Options{NoWait: true, Keep: m.keeper(i.Name)})
+	b, err := m.openPresent(ctx, i.Name, true, plugins.Options{NoWait: true, Keep: m.keeper(i.Name)})
 	switch {
 	case errors.Is(err, domarkx.ErrConflict):
 		return StateBusy, nil
@@ -120,8 +116,8 @@ func (m *Manager) instanceState(ctx context.Context, i plugins.Instance) (string
 	case err != nil: // the next call reports why
 		return StateLive, nil
 	}
-	changed, err := live.Differs(ctx)
-	if err := errors.Join(err, live.Close(ctx)); err != nil {
+	changed, err := b.live.Differs(ctx)
+	if err := errors.Join(err, b.close(ctx)); err != nil {
 		return "", err
 	}
 	head, err := m.sessions.InPlaceOf(ctx, i.Head, tip.ID, m.store.IsEarlier)

@@ -186,14 +186,11 @@ func attach(ctx context.Context, tx *transaction.Tx, session string, output *os.
 // recordInterrupted records the calls in this workspace whose process was killed.
 func (b *openWorkspace) recordInterrupted(ctx context.Context) error {
 	calls := journal.In(b.m.env.StateDir)
-	begun, err := calls.List()
+	begun, err := calls.Of(b.workspace)
 	if err != nil {
 		return err
 	}
 	for _, c := range begun {
-		if c.Workspace != b.workspace {
-			continue
-		}
 		recorded, err := b.isRecorded(ctx, c)
 		if err != nil {
 			return err

@@ -39,7 +39,6 @@ func (b *openWorkspace) recordIn(ctx context.Context, tx *transaction.Tx, t call
 	if err != nil {
 		return position{}, err
 	}
-	tip.Name = t.Session
 	r := recording{callTarget: t, tx: tx, tip: tip, change: engine.Change{Name: t.Session, Operation: t.operation}, outcome: o, version: v, attachments: attachments}
 	if r.change.Author, r.change.Committer, err = m.env.Identity(ctx); err != nil {
 		return position{}, err

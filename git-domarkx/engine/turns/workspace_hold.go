@@ -9,7 +9,6 @@ import (
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/plugins"
-	"github.com/domarkx/domarkx/plugins/permit"
 )
 
 // hold opens and locks a workspace that is live on this machine, and commits its changes. It
@@ -23,20 +22,12 @@ func (m *Manager) hold(ctx context.Context, workspace string) (*openWorkspace, e
 	} else if err != nil {
 		return nil, err
 	}
-	tip, err := m.store.WorkspaceTipOrNone(ctx, workspace)
+	tip, err := m.newest(ctx, workspace)
 	if err != nil {
 		return nil, err
 	}
-	o := plugins.Options{Keep: m.keeper(workspace)}
-	if tip.ID != "" {
-		o.Tip = &tip
-	}
-	b := &openWorkspace{m: m, workspace: workspace}
-	p, err := m.present(ctx, workspace, false)
+	b, err := m.openPresent(ctx, workspace, false, plugins.Options{Tip: tip, Keep: m.keeper(workspace)})
 	if err != nil {
-		return nil, err
-	}
-	if b.live, err = m.env.Workspaces.Open(ctx, p, o); err != nil {
 		return nil, err
 	}
 	if err := b.settle(ctx); err != nil {
@@ -45,9 +36,24 @@ func (m *Manager) hold(ctx context.Context, workspace string) (*openWorkspace, e
 	return b, nil
 }
 
-// present returns the permit to open the live resources of a workspace, or its directories alone.
-func (m *Manager) present(ctx context.Context, workspace string, directories bool) (permit.Permit, error) {
-	return m.trust.Gate(trust.Consent{}).Permit(ctx, trust.Present{Workspace: workspace, Directories: directories})
+// openPresent opens the live resources of a workspace, or its directories alone.
+func (m *Manager) openPresent(ctx context.Context, workspace string, directories bool, o plugins.Options) (*openWorkspace, error) {
+	p, err := m.trust.Gate(trust.Consent{}).Permit(ctx, trust.Present{Workspace: workspace, Directories: directories})
+	if err != nil {
+		return nil, err
+	}
+	b := &openWorkspace{m: m, workspace: workspace}
+	b.live, err = m.env.Workspaces.Open(ctx, p, o)
+	return b, err
+}
+
+// newest returns the newest version of a workspace, or nil if there is none.
+func (m *Manager) newest(ctx context.Context, workspace string) (*domarkx.Version, error) {
+	tip, err := m.store.WorkspaceTipOrNone(ctx, workspace)
+	if tip.ID == "" {
+		return nil, err
+	}
+	return &tip, err
 }
 
 // settle commits the live state.

@@ -59,7 +59,7 @@ func (m *Manager) open(ctx context.Context, gate *trust.Gate, session trust.Sess
 	if err != nil {
 		return nil, trust.InSession(name, err)
 	}
-	if err := m.openLive(ctx, b, tip, timeout); err != nil {
+	if err := b.openLive(ctx, tip, timeout); err != nil {
 		return nil, err
 	}
 	if err := b.catchUp(ctx); err != nil {
@@ -68,7 +68,8 @@ func (m *Manager) open(ctx context.Context, gate *trust.Gate, session trust.Sess
 	return b, nil
 }
 
-func (m *Manager) openLive(ctx context.Context, b *openWorkspace, tip domarkx.Version, timeout time.Duration) error {
+func (b *openWorkspace) openLive(ctx context.Context, tip domarkx.Version, timeout time.Duration) error {
+	m := b.m
 	if err := m.finishRename(ctx, b.workspace); err != nil {
 		return err
 	}

@@ -95,7 +95,6 @@ func (m *Manager) AttachWorkspace(ctx context.Context, session, workspace string
 	if err != nil {
 		return err
 	}
-	info.Name = session
 	if _, err := m.store.WorkspaceTip(ctx, workspace); err != nil && session != workspace {
 		return m.sessions.ElsewhereError(ctx, workspace, err)
 	}

@@ -54,7 +54,7 @@ func (m *Manager) Rewind(ctx context.Context, r engine.Revision) (RewindResult, 
 	if err != nil {
 		return done, err
 	}
-	done.Now.Name, done.Before.Name = r.Name, r.Name
+	done.Now.Name = r.Name
 	if b != nil && done.Workspace.ID == "" { // after a kill, the live workspace may be out of date
 		tip, err := m.store.WorkspaceTipOrNone(ctx, workspace)
 		if err != nil {
@@ -87,7 +87,6 @@ func (m *Manager) rewind(ctx context.Context, tx *transaction.Tx, r engine.Revis
 	if err != nil {
 		return RewindResult{}, err
 	}
-	before.Name = r.Name
 	target, err := m.sessions.Resolve(ctx, r)
 	if err != nil {
 		return RewindResult{}, err

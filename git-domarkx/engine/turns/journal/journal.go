@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -97,6 +98,12 @@ func (j Journal) List() ([]Call, error) {
 		all = append(all, c)
 	}
 	return all, nil
+}
+
+// Of returns the entries of calls in a workspace.
+func (j Journal) Of(workspace string) ([]Call, error) {
+	all, err := j.List()
+	return slices.DeleteFunc(all, func(c Call) bool { return c.Workspace != workspace }), err
 }
 
 // sweep removes an old temporary file of a killed process.

@@ -60,7 +60,6 @@ func (m *Manager) Replay(ctx context.Context, r Request) (differ int, err error)
 	if err != nil {
 		return 0, err
 	}
-	info.Name = r.Name
 	gate := m.trust.Gate(r.Approve)
 	if _, err := gate.Permit(ctx, trust.Session{Info: info}); err != nil {
 		return 0, err
