@@ -1,11 +1,7 @@
 package engine
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
@@ -25,16 +21,9 @@ func (m *SessionManager) renamedFile() string {
 
 // Renamings returns the renamings by old name.
 func (m *SessionManager) Renamings() (map[string]Renaming, error) {
-	all := map[string]Renaming{}
-	data, err := os.ReadFile(m.renamedFile())
-	if errors.Is(err, fs.ErrNotExist) {
-		return all, nil
-	}
+	all, err := local.ReadMap[Renaming](m.renamedFile()) // if the file is damaged, a pull may restore an old name
 	if err != nil {
 		return nil, fmt.Errorf("reading the record of renames: %w", err)
-	}
-	if json.Unmarshal(data, &all) != nil {
-		return map[string]Renaming{}, nil // the file is damaged: a pull may restore an old name
 	}
 	return all, nil
 }
@@ -52,11 +41,7 @@ func (m *SessionManager) RememberRenamed(from string, r Renaming) error {
 	}
 	delete(all, r.To)
 	all[from] = r
-	data, err := json.MarshalIndent(all, "", " ")
-	if err != nil {
-		return err
-	}
-	if err := local.Replace(m.renamedFile(), data); err != nil {
+	if err := local.WriteMap(m.renamedFile(), all); err != nil {
 		return fmt.Errorf("writing the record of renames: %w", err)
 	}
 	return nil

@@ -2,9 +2,11 @@ package local
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
@@ -48,6 +50,28 @@ func SameContent(a, b io.Reader) (bool, error) {
 			return true, nil
 		}
 	}
+}
+
+// ReadMap reads a file of [WriteMap]. A missing or damaged one has no values.
+func ReadMap[V any](path string) (map[string]V, error) {
+	all := map[string]V{}
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return all, nil
+	}
+	if err == nil && json.Unmarshal(data, &all) != nil {
+		all = map[string]V{}
+	}
+	return all, err
+}
+
+// WriteMap replaces a file by values by name, as JSON.
+func WriteMap[V any](path string, all map[string]V) error {
+	data, err := json.MarshalIndent(all, "", " ")
+	if err != nil {
+		return err
+	}
+	return Replace(path, data)
 }
 
 // Replace is like [atomicfile.Replace], but first creates a missing directory, private to the

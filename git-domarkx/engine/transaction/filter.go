@@ -78,8 +78,8 @@ func (tx *Tx) filter(ctx context.Context, session string, always bool) (Filter, 
 		return f.Filter, nil
 	}
 	if f == nil {
-		tip, err := tx.Tip(ctx, session)
-		if err != nil && !errors.Is(err, domarkx.ErrNotFound) {
+		tip, err := tx.TipOrNone(ctx, session)
+		if err != nil {
 			return Filter{}, err
 		}
 		f = &sessionFilter{tip: tip.ID}

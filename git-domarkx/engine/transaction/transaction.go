@@ -87,12 +87,27 @@ func (tx *Tx) SetMerged(ctx context.Context, name string, after domarkx.Info, ex
 
 // move returns the newest snapshot of a session, which has no ID if the session does not exist, and the next one with its name.
 func (tx *Tx) move(ctx context.Context, name string, to domarkx.Info) (before, after domarkx.Info, err error) {
-	before, err = tx.Tip(ctx, name)
-	if errors.Is(err, domarkx.ErrNotFound) {
-		before, err = domarkx.Info{}, nil
-	}
+	before, err = tx.TipOrNone(ctx, name)
 	before.Name, to.Name = name, name
 	return before, to, err
+}
+
+// TipOrNone returns the newest snapshot of a session, or one without an ID if the session does not exist.
+func (tx *Tx) TipOrNone(ctx context.Context, name string) (domarkx.Info, error) {
+	tip, err := tx.Tip(ctx, name)
+	if errors.Is(err, domarkx.ErrNotFound) {
+		return domarkx.Info{}, nil
+	}
+	return tip, err
+}
+
+// WorkspaceTipOrNone returns the newest version of a workspace, or one without an ID if the workspace does not exist.
+func (tx *Tx) WorkspaceTipOrNone(ctx context.Context, name string) (domarkx.Version, error) {
+	tip, err := tx.WorkspaceTip(ctx, name)
+	if errors.Is(err, domarkx.ErrNotFound) {
+		return domarkx.Version{}, nil
+	}
+	return tip, err
 }
 
 // Commit is [gitstore.Tx.Commit] for content that f has filtered.

@@ -2,11 +2,19 @@ package transfer
 
 import "context"
 
+// The states of a session here that is not as on a remote.
+const (
+	ahead     = "ahead"
+	behind    = "behind"
+	diverged  = "diverged"
+	onlyThere = "only there"
+)
+
 // A Divergence is a session that differs between this repository and a remote.
 type Divergence struct {
 	Name   string
 	Remote string
-	State  string // "ahead", "behind", "diverged", "only there"
+	State  string
 }
 
 // Divergences returns the sessions that differ from the remotes as of the last contact.
@@ -41,32 +49,24 @@ func (m *Manager) Divergences(ctx context.Context, remotes []string) ([]Divergen
 	return all, nil
 }
 
-// compare returns the state of a local tip relative to the tip on a remote. within reports
+// compare returns the state of a local tip relative to the tip on a remote, "" if they are the same. within reports
 // whether commit a is equal to b or an ancestor of it.
 func compare(ctx context.Context, within func(ctx context.Context, a, b string) (bool, error), local, tracked string) (string, error) {
 	switch {
 	case local == tracked:
 		return "", nil
 	case local == "":
-		return "only there", nil
+		return onlyThere, nil
 	case tracked == "":
-		return "ahead", nil
+		return ahead, nil
 	}
-	ahead, err := within(ctx, tracked, local)
-	if err != nil {
-		return "", err
+	if is, err := within(ctx, tracked, local); err != nil || is {
+		return ahead, err
 	}
-	if ahead {
-		return "ahead", nil
+	if is, err := within(ctx, local, tracked); err != nil || is {
+		return behind, err
 	}
-	behind, err := within(ctx, local, tracked)
-	if err != nil {
-		return "", err
-	}
-	if behind {
-		return "behind", nil
-	}
-	return "diverged", nil
+	return diverged, nil
 }
 
 // Outgoing returns all that a push of the sessions sends to an empty remote: the sessions, and the workspaces of the

@@ -57,13 +57,13 @@ func (m *Manager) Pull(ctx context.Context, r PullRequest, progress io.Writer) (
 	var results []Result
 	var tips []domarkx.Info // the tips before the pull
 	for _, name := range these {
-		was, err := m.store.Tip(ctx, name)
+		was, err := m.store.TipOrNone(ctx, name)
 		var pending *engine.PendingError
 		if errors.As(err, &pending) {
 			results = append(results, Result{Name: name, Status: engine.Pending, Failed: true})
 			continue
 		}
-		if err != nil && !errors.Is(err, domarkx.ErrNotFound) {
+		if err != nil {
 			return results, err
 		}
 		received, err := p.receive(ctx, r.Remote, name)
@@ -140,11 +140,11 @@ func (p *pull) one(ctx context.Context, tx *transaction.Tx, name string) (string
 		return "", err
 	}
 	before, now := p.Before.Sessions[name], p.After.Sessions[name]
-	tip, err := tx.Tip(ctx, name)
-	here := err == nil
-	if err != nil && !errors.Is(err, domarkx.ErrNotFound) {
+	tip, err := tx.TipOrNone(ctx, name)
+	if err != nil {
 		return "", err
 	}
+	here := tip.ID != ""
 	switch {
 	case now == "" && before == "":
 		return notThere, nil
@@ -178,8 +178,8 @@ func (p *pull) one(ctx context.Context, tx *transaction.Tx, name string) (string
 // since.
 func (p *pull) removedThere(ctx context.Context, tx *transaction.Tx, name string, unchanged, here bool) (string, error) {
 	before, now := p.Before.Workspaces[name], p.After.Workspaces[name]
-	workspace, err := tx.WorkspaceTip(ctx, name)
-	if err != nil && !errors.Is(err, domarkx.ErrNotFound) {
+	workspace, err := tx.WorkspaceTipOrNone(ctx, name)
+	if err != nil {
 		return "", err
 	}
 	own := workspace.ID != "" && now == "" && !p.shared(name) // the workspace is removed together with the session
@@ -211,28 +211,21 @@ func (p *pull) shared(name string) bool {
 // pullSession updates a session to a snapshot from a remote. tip is the newest local snapshot;
 // its ID is empty if the session does not exist here.
 func (m *Manager) pullSession(ctx context.Context, tx *transaction.Tx, name string, tip domarkx.Info, now string) (string, error) {
-	if tip.ID == "" {
+	state, err := compare(ctx, m.store.IsAncestor, tip.ID, now)
+	switch {
+	case err != nil:
+		return "", err
+	case state == onlyThere:
 		if err := tx.CheckName(ctx, name); err != nil {
 			return "", err
 		}
 		return "new", tx.Set(ctx, name, domarkx.Info{ID: now}, trust.Unchanged)
-	}
-	if tip.ID == now {
-		return UpToDate, nil
-	}
-	behind, err := m.store.IsAncestor(ctx, tip.ID, now)
-	if err != nil {
-		return "", err
-	}
-	if behind {
+	case state == behind:
 		return "updated", tx.Set(ctx, name, domarkx.Info{ID: now}, trust.Unchanged)
-	}
-	ahead, err := m.store.IsAncestor(ctx, now, tip.ID)
-	if err != nil {
-		return "", err
-	}
-	if ahead {
-		return "ahead", nil
+	case state == ahead:
+		return ahead, nil
+	case state == "":
+		return UpToDate, nil
 	}
 	sides := [2]engine.MergeSide{}
 	for i, id := range []string{tip.ID, now} {
@@ -247,11 +240,11 @@ func (m *Manager) pullSession(ctx context.Context, tx *transaction.Tx, name stri
 	if err != nil {
 		return "", err
 	}
-	state, err := tx.Load(ctx, merged.ID)
+	joined, err := tx.Load(ctx, merged.ID)
 	if err != nil {
 		return "", err
 	}
-	return engine.MergeStatus(state), tx.Set(ctx, name, merged, trust.Unchanged)
+	return engine.MergeStatus(joined), tx.Set(ctx, name, merged, trust.Unchanged)
 }
 
 // removedHere reports whether the session was removed or renamed here after it contained the

@@ -2,7 +2,6 @@ package transfer
 
 import (
 	"context"
-	"errors"
 
 	"github.com/domarkx/domarkx/format/domarkx"
 )
@@ -16,14 +15,13 @@ func (m *Manager) followPulled(ctx context.Context, before []domarkx.Info, here 
 		return err
 	}
 	for _, was := range before {
-		now, err := m.store.Tip(ctx, was.Name)
-		if errors.Is(err, domarkx.ErrNotFound) || err == nil && (now.ID == was.ID || chosen[was.Name] != "") {
-			continue
-		}
+		now, err := m.store.TipOrNone(ctx, was.Name)
 		if err != nil {
 			return err
 		}
-		now.Name = was.Name
+		if now.ID == "" || now.ID == was.ID || chosen[was.Name] != "" {
+			continue
+		}
 		if err := m.followWorkspace(ctx, was, now, here); err != nil {
 			return err
 		}

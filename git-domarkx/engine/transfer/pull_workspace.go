@@ -2,7 +2,6 @@ package transfer
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -15,11 +14,11 @@ import (
 // of the session that the workspace belongs to. A session that comes brings its workspace, also one that was removed here.
 func (p *pull) workspace(ctx context.Context, tx *transaction.Tx, name string, session domarkx.Info, comes bool) (bool, error) {
 	before, now := p.Before.Workspaces[name], p.After.Workspaces[name]
-	tip, err := tx.WorkspaceTip(ctx, name)
-	here := err == nil
-	if err != nil && !errors.Is(err, domarkx.ErrNotFound) {
+	tip, err := tx.WorkspaceTipOrNone(ctx, name)
+	if err != nil {
 		return false, err
 	}
+	here := tip.ID != ""
 	switch {
 	case now == "" && before != "" && here && tip.ID == before && !p.shared(name):
 		return true, tx.WorkspaceToTrash(ctx, name)
@@ -31,16 +30,11 @@ func (p *pull) workspace(ctx context.Context, tx *transaction.Tx, name string, s
 		}
 		return true, p.m.acceptWorkspace(ctx, tx, domarkx.Version{Workspace: name}, now)
 	}
-	behind, err := p.m.store.IsEarlier(ctx, tip.ID, now)
-	if err != nil {
+	switch state, err := compare(ctx, p.m.store.IsEarlier, tip.ID, now); {
+	case err != nil || state == ahead:
 		return false, err
-	}
-	if behind {
+	case state == behind:
 		return true, p.m.acceptWorkspace(ctx, tx, tip, now)
-	}
-	ahead, err := p.m.store.IsEarlier(ctx, now, tip.ID)
-	if err != nil || ahead {
-		return false, err
 	}
 	theirs, err := p.m.checkedVersion(ctx, tip, now)
 	if err != nil {

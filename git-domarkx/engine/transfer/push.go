@@ -216,29 +216,19 @@ func (p *push) workspaces(ctx context.Context, names []string) error {
 // workspace decides whether to send a workspace with a session.
 func (p *push) workspace(ctx context.Context, session, name string) error {
 	local, tracked := p.local.Workspaces[name], p.tracked.Workspaces[name]
-	send := false
+	state, err := compare(ctx, p.m.store.IsEarlier, local, tracked)
+	send := state == ahead
 	switch {
-	case local == tracked:
+	case err != nil:
+	case state == "":
 		send = p.replaces(refname.Workspaces.Ref(name), local, tracked)
-	case tracked == "":
-		send = true
-	case local == "":
-		var err error
-		if send, err = p.m.workspaceRemovedHere(ctx, name, tracked); err != nil {
-			return err
-		}
-	default:
-		var err error
-		if send, err = p.m.store.IsEarlier(ctx, tracked, local); err != nil {
-			return err
-		}
-		behind, err := p.m.store.IsEarlier(ctx, local, tracked)
-		if err != nil {
-			return err
-		}
-		if !send && !behind {
-			p.results[session] = Result{Name: session, Status: "rejected: the workspace has changes at the remote that are not here; run git domarkx pull first", Failed: true}
-		}
+	case state == onlyThere:
+		send, err = p.m.workspaceRemovedHere(ctx, name, tracked)
+	case state == diverged:
+		p.results[session] = Result{Name: session, Status: "rejected: the workspace has changes at the remote that are not here; run git domarkx pull first", Failed: true}
+	}
+	if err != nil {
+		return err
 	}
 	if send {
 		replaced, err := p.refuseReplaced(ctx, session, local)
@@ -284,20 +274,17 @@ func (m *Manager) tips(ctx context.Context) (map[string]string, error) {
 // pushable reports whether a session can be sent without losing changes that the remote had at
 // the last contact. If not, it returns the result to report.
 func (m *Manager) pushable(ctx context.Context, name, local, tracked string) (Result, bool, error) {
-	switch {
-	case local == "" && tracked == "":
+	if local == "" && tracked == "" {
 		return Result{}, false, fmt.Errorf("session %q: %w", name, domarkx.ErrNoSession)
-	case local == tracked:
-		return Result{Name: name, Status: UpToDate}, false, nil
-	case tracked == "":
-		return Result{}, true, nil
-	case local == "":
-		removed, err := m.removedHere(ctx, name, tracked)
-		return Result{Name: name, Status: "only there"}, removed, err
 	}
-	forward, err := m.store.IsAncestor(ctx, tracked, local)
-	if err != nil || forward {
-		return Result{}, forward, err
+	switch state, err := compare(ctx, m.store.IsAncestor, local, tracked); {
+	case err != nil || state == ahead:
+		return Result{}, err == nil, err
+	case state == "":
+		return Result{Name: name, Status: UpToDate}, false, nil
+	case state == onlyThere:
+		removed, err := m.removedHere(ctx, name, tracked)
+		return Result{Name: name, Status: onlyThere}, removed, err
 	}
 	return Result{Name: name, Status: "rejected: the remote has changes that are not here; run git domarkx pull first", Failed: true}, false, nil
 }

@@ -2,12 +2,9 @@ package transfer
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
@@ -26,16 +23,9 @@ const (
 )
 
 func (m *Manager) readRemovals(file string) (removals, error) {
-	all := removals{}
-	data, err := os.ReadFile(filepath.Join(m.env.StateDir, file))
-	if errors.Is(err, fs.ErrNotExist) {
-		return all, nil
-	}
+	all, err := local.ReadMap[map[string]string](filepath.Join(m.env.StateDir, file)) // if it is damaged, sessions that should be removed stay
 	if err != nil {
 		return nil, fmt.Errorf("reading the record of sessions removed at remotes: %w", err)
-	}
-	if json.Unmarshal(data, &all) != nil {
-		return removals{}, nil // damaged: sessions that should be removed stay
 	}
 	return all, nil
 }
@@ -81,11 +71,7 @@ func (m *Manager) rememberIn(file, from string, before, after map[string]string)
 	if len(removed) == 0 {
 		delete(all, from)
 	}
-	data, err := json.MarshalIndent(all, "", " ")
-	if err != nil {
-		return err
-	}
-	if err := local.Replace(filepath.Join(m.env.StateDir, file), data); err != nil {
+	if err := local.WriteMap(filepath.Join(m.env.StateDir, file), all); err != nil {
 		return fmt.Errorf("writing the record of sessions removed at remotes: %w", err)
 	}
 	return nil
