@@ -22,8 +22,8 @@ func (m *SessionManager) Begin(ctx context.Context, tx *transaction.Tx, c Change
 		return domarkx.Info{}, err
 	}
 	id, msg := a.ID, kept.message
-	e := &edit.Edit{Blobs: m.store, Date: c.Committer.When.Unix(), NewID: func(uint32) domarkx.ID { return id },
-		Doc: &domarkx.Document{Header: domarkx.NewHeader(), Conversation: []domarkx.WrittenMessage{markdown.WriteMessage(msg)}}}
+	e := edit.New(m.store, nil, &domarkx.Document{Header: domarkx.NewHeader(), Conversation: []domarkx.WrittenMessage{markdown.WriteMessage(msg)}}, c.Committer)
+	e.NewID = func(uint32) domarkx.ID { return id }
 	state, _, err := e.Apply(ctx, tx)
 	if err != nil {
 		return domarkx.Info{}, err

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"errors"
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine/edit"
@@ -14,13 +13,11 @@ import (
 // CommitEdit commits an edition on its base. If the session's tip is another snapshot, it
 // merges both. It keeps only a few messages of a long conversation in memory. f has filtered what the edition has.
 func (m *SessionManager) CommitEdit(ctx context.Context, tx *transaction.Tx, f transaction.Filter, e *edit.Edit, c Change, extend trust.Extension) (SaveResult, error) {
-	tip, err := tx.Tip(ctx, c.Name)
-	switch {
-	case errors.Is(err, domarkx.ErrNotFound):
-		if err := tx.CheckName(ctx, c.Name); err != nil {
-			return SaveResult{}, err
-		}
-	case err != nil:
+	tip, err := tx.TipOrNone(ctx, c.Name)
+	if err == nil && tip.ID == "" {
+		err = tx.CheckName(ctx, c.Name)
+	}
+	if err != nil {
 		return SaveResult{}, err
 	}
 	next, err := e.Next(ctx, tx)

@@ -32,13 +32,6 @@ func (m *SessionManager) Merge(ctx context.Context, tx *transaction.Tx, a, b Mer
 	if err != nil {
 		return domarkx.Info{}, err
 	}
-	owned, err := m.OwnedHeaders(ctx, merged.Headers)
-	if err != nil {
-		return domarkx.Info{}, err
-	}
-	if owned != nil {
-		merged.Headers = owned
-	}
 	c, err := m.CommitOf(ctx, tx, merged,
 		Change{Operation: "merge", Author: merger, Committer: merger},
 		fmt.Sprintf("merge %.12s and %.12s", a.Info.ID, b.Info.ID))

@@ -44,8 +44,8 @@ func (m *SessionManager) Save(ctx context.Context, r SaveRequest) (SaveResult, e
 	if r.Base, err = m.pastAttached(ctx, r.Name, r.Base); err != nil {
 		return SaveResult{}, err
 	}
-	tip, err := m.store.Tip(ctx, r.Name)
-	if err != nil && !errors.Is(err, domarkx.ErrNotFound) {
+	tip, err := m.store.TipOrNone(ctx, r.Name)
+	if err != nil {
 		return SaveResult{}, err
 	}
 	if r.Base, err = m.InPlaceOf(ctx, r.Base, tip.ID, m.store.IsAncestor); err != nil {
@@ -132,8 +132,15 @@ type Change struct {
 	Committer domarkx.Signature
 }
 
-// CommitOf returns a commit of a state. It sets no parents.
+// CommitOf returns a commit of a state, whose headers become its own (see [SessionManager.OwnedHeaders]). It sets no parents.
 func (m *SessionManager) CommitOf(ctx context.Context, tx view.Blobs, state *domarkx.State, c Change, subject string) (domarkx.Commit, error) {
+	owned, err := m.OwnedHeaders(ctx, state.Headers)
+	if err != nil {
+		return domarkx.Commit{}, err
+	}
+	if owned != nil {
+		state.Headers = owned
+	}
 	v, err := view.New(ctx, tx, state)
 	if err != nil {
 		return domarkx.Commit{}, err

@@ -60,5 +60,3 @@ func CallTimeout(h domarkx.Header) (time.Duration, error) {
 	}
 	return time.Duration(seconds * float64(time.Second)), nil
 }
-
-func messageName(k int) string { return "message " + strconv.Itoa(k) }

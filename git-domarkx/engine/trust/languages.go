@@ -5,26 +5,12 @@ import (
 	"slices"
 
 	"github.com/domarkx/domarkx/format/domarkx"
-	"github.com/domarkx/domarkx/git-domarkx/engine/local"
-	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 )
 
 // Languages returns a function that reports whether the resources of a session run code in a
 // language, according to their plugins.
 func (m *Manager) Languages(ctx context.Context, info domarkx.Info) (func(string) bool, error) {
-	h, err := view.Header(ctx, m.store, info.ID)
-	if err != nil {
-		return nil, err
-	}
-	workspace, err := local.WorkspaceOf(ctx, m.env.Local, info.Name)
-	if err != nil {
-		return nil, err
-	}
-	tip, err := m.store.WorkspaceTipOrNone(ctx, workspace)
-	if err != nil {
-		return nil, err
-	}
-	asked, err := m.ResourcesIn(ctx, info.Name, workspace, h, tip)
+	asked, err := m.Asked(ctx, info)
 	if err != nil {
 		return nil, err
 	}

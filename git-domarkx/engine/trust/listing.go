@@ -2,6 +2,7 @@ package trust
 
 import (
 	"context"
+	"strconv"
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
@@ -70,7 +71,7 @@ func (m *Manager) Listing(ctx context.Context, info domarkx.Info) ([]Runs, error
 			if b.Name != "" {
 				what = strings.TrimSpace(what + " " + b.Name)
 			}
-			all = append(all, Runs{messageName(k), what, b.Text})
+			all = append(all, Runs{"message " + strconv.Itoa(k), what, b.Text})
 		}
 	}
 	return all, nil

@@ -75,6 +75,25 @@ func (m *Manager) ResourcesIn(ctx context.Context, session, workspace string, h 
 	return asked, err
 }
 
+// Asked returns the valid resources that the calls of a session need. info has no ID before the first message.
+func (m *Manager) Asked(ctx context.Context, info domarkx.Info) (a Resources, err error) {
+	h := domarkx.NewHeader()
+	if info.ID != "" {
+		if h, err = view.Header(ctx, m.store, info.ID); err != nil {
+			return a, err
+		}
+	}
+	workspace, err := local.WorkspaceOf(ctx, m.env.Local, info.Name)
+	if err != nil {
+		return a, err
+	}
+	tip, err := m.store.WorkspaceTipOrNone(ctx, workspace)
+	if err != nil {
+		return a, err
+	}
+	return m.ResourcesIn(ctx, info.Name, workspace, h, tip)
+}
+
 // ResourcesInDocument returns the resources in a document's header.
 func ResourcesInDocument(h domarkx.Header) (Resources, error) {
 	specs, err := documentSpecs(h)
@@ -248,17 +267,22 @@ func (m *Manager) AddedTo(ctx context.Context, session string, h domarkx.Header)
 	if err := m.ReadProject(); err != nil {
 		return &Runs{project.File, "error", err.Error()}, nil
 	}
+	a, err := m.unchecked(ctx, session, h)
+	return a.Added, err
+}
+
+// unchecked returns the resources that the calls of a session need, whether they are valid or not.
+func (m *Manager) unchecked(ctx context.Context, session string, h domarkx.Header) (Resources, error) {
 	workspace, err := local.WorkspaceOf(ctx, m.env.Local, session)
 	if err != nil {
-		return nil, err
+		return Resources{}, err
 	}
 	if workspace != session {
 		if tip, err := m.store.WorkspaceTipOrNone(ctx, workspace); err != nil || tip.ID != "" {
-			return ResourcesInVersion(workspace, tip).Added, err
+			return ResourcesInVersion(workspace, tip), err
 		}
 	}
-	a, err := m.ResourcesOf(ctx, session, h)
-	return a.Added, err
+	return m.ResourcesOf(ctx, session, h)
 }
 
 // Digest identifies the additions to a session, regardless of their source.

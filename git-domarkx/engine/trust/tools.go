@@ -133,20 +133,7 @@ func (m *Manager) trustTools(ctx context.Context, session string, t ListedTools)
 		if slices.Contains(values, value) {
 			return values
 		}
-		values = append(values, value)
-		extra := -keptDigests
-		for _, v := range values {
-			if strings.HasPrefix(v, prefix) {
-				extra++
-			}
-		}
-		return slices.DeleteFunc(values, func(v string) bool {
-			if extra <= 0 || !strings.HasPrefix(v, prefix) {
-				return false
-			}
-			extra--
-			return true
-		})
+		return newest(append(values, value), func(v string) bool { return strings.HasPrefix(v, prefix) })
 	})
 	if err != nil {
 		return err
@@ -170,18 +157,7 @@ func (m *Manager) seenTools(ctx context.Context, info domarkx.Info) ([]ListedToo
 	if err != nil {
 		return nil, err
 	}
-	workspace, err := local.WorkspaceOf(ctx, m.env.Local, info.Name)
-	if err != nil {
-		return nil, err
-	}
-	tip, err := m.store.WorkspaceTipOrNone(ctx, workspace)
-	if err != nil {
-		return nil, err
-	}
-	asked := ResourcesInVersion(workspace, tip)
-	if workspace == info.Name || tip.ID == "" {
-		asked, err = m.ResourcesOf(ctx, info.Name, h)
-	}
+	asked, err := m.unchecked(ctx, info.Name, h)
 	var syntax *syntax.Error
 	if errors.As(err, &syntax) {
 		return nil, nil // an invalid document runs nothing

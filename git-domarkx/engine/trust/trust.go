@@ -133,7 +133,6 @@ func (m *Manager) Revoke(ctx context.Context, name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	info.Name = name
 	d, unknown := m.Digest(ctx, info) // on error, still remove the entries of the session
 	err = m.env.Local.Change(ctx, local.TrustKey, func(values []string) []string {
 		return slices.DeleteFunc(values, func(value string) bool {
@@ -203,19 +202,18 @@ func (m *Manager) Grow(ctx context.Context, now Digests, session string, was ...
 		if ok {
 			return values
 		}
-		return forgetOld(append(values, recordValue(d, session)), session)
+		return newest(append(values, recordValue(d, session)), func(value string) bool {
+			_, name, _ := strings.Cut(value, " ")
+			return name == session
+		})
 	})
 }
 
-// keptDigests is the number of states of a session for which trust is kept.
+// keptDigests is the number of states of a session, or of the lists of tools of a config, for which trust is kept.
 const keptDigests = 20
 
-// forgetOld removes the oldest values of a session until at most keptDigests remain.
-func forgetOld(values []string, session string) []string {
-	of := func(value string) bool {
-		_, name, _ := strings.Cut(value, " ")
-		return name == session
-	}
+// newest removes the oldest values of a kind until at most keptDigests remain.
+func newest(values []string, of func(value string) bool) []string {
 	extra := -keptDigests
 	for _, value := range values {
 		if of(value) {
@@ -223,7 +221,7 @@ func forgetOld(values []string, session string) []string {
 		}
 	}
 	return slices.DeleteFunc(values, func(value string) bool {
-		if !of(value) || extra <= 0 {
+		if extra <= 0 || !of(value) {
 			return false
 		}
 		extra--

@@ -91,11 +91,8 @@ func (m *Manager) add(ctx context.Context, c engine.Change, a engine.Addition, i
 // links. It starts no resource, uses no network and waits for no lock, because a running tool may
 // call it.
 func (m *Manager) replyLink(ctx context.Context, session string) (string, error) {
-	tip, err := m.store.Tip(ctx, session)
-	if errors.Is(err, domarkx.ErrNotFound) {
-		return "", nil
-	}
-	if err != nil {
+	tip, err := m.store.TipOrNone(ctx, session)
+	if err != nil || tip.ID == "" {
 		return "", err
 	}
 	workspace, err := m.sessions.WorkspaceOf(ctx, session)
@@ -106,10 +103,10 @@ func (m *Manager) replyLink(ctx context.Context, session string) (string, error)
 		return v, err
 	}
 	for _, name := range []string{workspace, session} { // without any version, do not search long sessions
-		if _, err := m.store.WorkspaceTip(ctx, name); err == nil {
-			return m.sessions.LinkAt(ctx, tip.ID, tip.Messages-1)
-		} else if !errors.Is(err, domarkx.ErrNotFound) {
+		if v, err := m.store.WorkspaceTipOrNone(ctx, name); err != nil {
 			return "", err
+		} else if v.ID != "" {
+			return m.sessions.LinkAt(ctx, tip.ID, tip.Messages-1)
 		}
 	}
 	return "", nil

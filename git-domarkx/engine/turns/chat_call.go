@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonvalue"
@@ -12,6 +13,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns/journal"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
+	"github.com/domarkx/domarkx/plugins"
 	"github.com/domarkx/domarkx/plugins/permit"
 )
 
@@ -153,21 +155,9 @@ func (t *Turn) Tools(ctx context.Context) ([]ToolOffer, error) {
 	if err != nil {
 		return nil, err
 	}
-	h, err := t.Header(ctx)
+	asked, err := t.m.trust.Asked(ctx, tip)
 	if err != nil {
 		return nil, err
-	}
-	workspace, err := t.m.sessions.WorkspaceOf(ctx, tip.Name)
-	if err != nil {
-		return nil, err
-	}
-	version, err := t.m.store.WorkspaceTipOrNone(ctx, workspace)
-	if err != nil {
-		return nil, err
-	}
-	asked, err := t.m.trust.ResourcesIn(ctx, tip.Name, workspace, h, version)
-	if err != nil {
-		return nil, trust.InSession(tip.Name, err)
 	}
 	types, err := t.m.env.Workspaces.Types(ctx)
 	if err != nil {
@@ -175,22 +165,21 @@ func (t *Turn) Tools(ctx context.Context) ([]ToolOffer, error) {
 	}
 	var offers []ToolOffer
 	for _, spec := range asked.Specs {
-		for _, kind := range types {
-			if kind.Name != spec.Type {
-				continue
+		i := slices.IndexFunc(types, func(t plugins.Type) bool { return t.Name == spec.Type })
+		if i < 0 {
+			continue
+		}
+		tools, listed := types[i].Tools, len(types[i].Tools) == 0
+		if listed {
+			if err := t.open(ctx); err != nil {
+				return nil, err
 			}
-			tools, listed := kind.Tools, len(kind.Tools) == 0
-			if listed {
-				if err := t.open(ctx); err != nil {
-					return nil, err
-				}
-				if tools, err = t.bench.toolsOf(ctx, spec.ID); err != nil {
-					return nil, err
-				}
+			if tools, err = t.bench.toolsOf(ctx, spec.ID); err != nil {
+				return nil, err
 			}
-			for _, tool := range tools {
-				offers = append(offers, ToolOffer{spec.ID, listed, tool})
-			}
+		}
+		for _, tool := range tools {
+			offers = append(offers, ToolOffer{spec.ID, listed, tool})
 		}
 	}
 	return offers, nil

@@ -39,11 +39,11 @@ type Turn struct {
 // approve it. The error matches [domarkx.ErrNotFound] if the session does not exist. Calls without
 // a result need no trust here: [Turn.Make] is for calls that [Turn.Approve] permits.
 func (m *Manager) BeginTurn(ctx context.Context, r TurnRequest) (*Turn, error) {
-	info, err := m.store.Tip(ctx, r.Name)
-	if err != nil && !(errors.Is(err, domarkx.ErrNotFound) && r.New) {
+	t := &Turn{m: m, request: r, gate: m.trust.Gate(r.Approve), chain: &trust.Chain{}}
+	info, err := t.Tip(ctx)
+	if err != nil {
 		return nil, err
 	}
-	t := &Turn{m: m, request: r, gate: m.trust.Gate(r.Approve), chain: &trust.Chain{}}
 	if t.unlock, err = lock.Turn(ctx, m.env.StateDir, r.Name, "chat"); err != nil {
 		return nil, err
 	}

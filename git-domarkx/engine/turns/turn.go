@@ -210,12 +210,9 @@ func (b *openWorkspace) recordInterrupted(ctx context.Context) error {
 
 // isRecorded reports whether the outcome of a call is in its session, or the session was removed.
 func (b *openWorkspace) isRecorded(ctx context.Context, c journal.Call) (bool, error) {
-	tip, err := b.m.store.Tip(ctx, c.Session)
-	if errors.Is(err, domarkx.ErrNotFound) {
-		return true, nil
-	}
-	if err != nil {
-		return false, err
+	tip, err := b.m.store.TipOrNone(ctx, c.Session)
+	if err != nil || tip.ID == "" {
+		return err == nil, err
 	}
 	state, err := b.m.store.Load(ctx, tip.ID)
 	if err != nil {

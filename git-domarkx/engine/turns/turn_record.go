@@ -2,7 +2,6 @@ package turns
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -32,11 +31,8 @@ type recording struct {
 // if the call was removed, in a new message at the end. It links v unless v.ID is empty.
 func (b *openWorkspace) recordIn(ctx context.Context, tx *transaction.Tx, t callTarget, o toolcall.Outcome, v domarkx.Version, attachments []domarkx.Attachment) (position, error) {
 	m := b.m
-	tip, err := tx.Tip(ctx, t.Session)
-	if errors.Is(err, domarkx.ErrNotFound) {
-		return position{}, nil // the session was removed; only the version remains
-	}
-	if err != nil {
+	tip, err := tx.TipOrNone(ctx, t.Session)
+	if err != nil || tip.ID == "" { // the session was removed; only the version remains
 		return position{}, err
 	}
 	r := recording{callTarget: t, tx: tx, tip: tip, change: engine.Change{Name: t.Session, Operation: t.operation}, outcome: o, version: v, attachments: attachments}
@@ -116,7 +112,12 @@ func (b *openWorkspace) recordBehind(ctx context.Context, r recording) (at posit
 		}
 		if ok {
 			at.message = k
-			info, err = b.m.commitLinked(ctx, r, state, fmt.Sprintf("%s: result of call %d.%d", r.operation, k, r.Index))
+			commit, err := b.m.sessions.CommitOf(ctx, r.tx, state, r.change, fmt.Sprintf("%s: result of call %d.%d", r.operation, k, r.Index))
+			if err != nil {
+				return at, info, err
+			}
+			commit.Parents, commit.Attachments = r.parents(), r.attachments
+			info, err = r.tx.Commit(ctx, r.filter, commit)
 			return at, info, err
 		}
 	}
@@ -197,23 +198,6 @@ func replaceEntry(t *domarkx.Thread, k int, entry domarkx.Entry) *domarkx.Thread
 		return domarkx.DeriveID(clock, []byte("result"), after[:], m.JSON.Data)
 	}
 	return t.Revise(edit)
-}
-
-// commitLinked commits a state that continues the newest snapshot, and links the version.
-func (m *Manager) commitLinked(ctx context.Context, r recording, state *domarkx.State, subject string) (domarkx.Info, error) {
-	owned, err := m.sessions.OwnedHeaders(ctx, state.Headers)
-	if err != nil {
-		return domarkx.Info{}, err
-	}
-	if owned != nil {
-		state.Headers = owned
-	}
-	commit, err := m.sessions.CommitOf(ctx, r.tx, state, r.change, subject)
-	if err != nil {
-		return domarkx.Info{}, err
-	}
-	commit.Parents, commit.Attachments = r.parents(), r.attachments
-	return r.tx.Commit(ctx, r.filter, commit)
 }
 
 // parents returns the parents of the next snapshot.

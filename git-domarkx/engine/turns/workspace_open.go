@@ -399,8 +399,8 @@ func (b *openWorkspace) continueWith(ctx context.Context, newest domarkx.Version
 }
 
 func (b *openWorkspace) storeVersion(ctx context.Context, tx *transaction.Tx, c domarkx.VersionCommit) (domarkx.Version, error) {
-	newest, err := tx.WorkspaceTip(ctx, b.workspace)
-	if err != nil && !errors.Is(err, domarkx.ErrNotFound) {
+	newest, err := tx.WorkspaceTipOrNone(ctx, b.workspace)
+	if err != nil {
 		return domarkx.Version{}, err
 	}
 	tip, err := b.m.sessions.InPlaceOf(ctx, b.tip.ID, newest.ID, tx.IsEarlier) // it may have been replaced since

@@ -102,12 +102,12 @@ func (m *Manager) rewind(ctx context.Context, tx *transaction.Tx, r engine.Revis
 		}
 	}
 	done := RewindResult{Now: before, Before: before}
-	left, err := tx.WorkspaceTip(ctx, workspace)
-	if err != nil && !errors.Is(err, domarkx.ErrNotFound) {
+	left, err := tx.WorkspaceTipOrNone(ctx, workspace)
+	if err != nil {
 		return RewindResult{}, err
 	}
 	var linked []string
-	if err == nil {
+	if left.ID != "" {
 		if done.Workspace, err = m.rewindWorkspace(ctx, tx, rewinding{r, before, target, state, wanted, left}, c); err != nil {
 			return RewindResult{}, err
 		}
