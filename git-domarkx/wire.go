@@ -7,7 +7,6 @@ import (
 	"github.com/domarkx/domarkx/format/all"
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/agents/observe"
-	"github.com/domarkx/domarkx/git-domarkx/agents/opencodedb"
 	"github.com/domarkx/domarkx/git-domarkx/agents/origin"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/checkout"
@@ -139,7 +138,7 @@ func (inv *invocation) openStored() (managers, error) {
 		trust:     trust,
 		turns:     turns.New(sessions, trust, store, env),
 		replays:   replay.New(sessions, trust, store, env),
-		imports:   importer.New(sessions, store, all.Codecs(), env, databases()),
+		imports:   importer.New(sessions, store, env),
 		remotes:   transfer.New(sessions, store, env, redactions),
 		checkouts: checkout.New(sessions, trust, store),
 		trees:     observe.New(sessions, store, git, env, bootID(), func() ([]string, error) { return inv.forbidden(git) }),
@@ -153,12 +152,6 @@ func (inv *invocation) openStored() (managers, error) {
 		Vacant: func(ctx context.Context, name string) error { return sessions.CheckVacant(ctx, "", name) }})
 	redactions.OnForget(func(ctx context.Context) error { return search.Forget(ctx, store) })
 	return inv.opened, nil
-}
-
-// databases returns what reads the databases of OpenCode.
-func databases() importer.Databases {
-	return importer.Databases{Path: opencodedb.Path, Split: opencodedb.Split, IsStorage: opencodedb.IsStorage,
-		Open: func(path string) (importer.Database, error) { return opencodedb.Open(path) }}
 }
 
 // identity returns the author and the committer of the snapshots that the user makes.
@@ -175,5 +168,5 @@ func identity(ctx context.Context, git *gitcmd.Git) (author, committer domarkx.S
 func (inv *invocation) validator() *importer.Manager {
 	workTree, types := inv.resourceTypes()
 	env := local.Environment{WorkTree: workTree, Workspaces: types}
-	return importer.New(engine.New(nil, all.Codecs(), env, nil), nil, all.Codecs(), env, databases())
+	return importer.New(engine.New(nil, all.Codecs(), env, nil), nil, env)
 }

@@ -18,7 +18,7 @@ const (
 	// model is the model with its parts.
 	model = "format/domarkx, format/jsonvalue, format/syntax, format/wtf8"
 	// below is what the engine is built on.
-	below = "format, gitstore, plugins/., plugins/beneath, plugins/dirversion, plugins/gitignore, plugins/limit, plugins/permit, plugins/sparse, plugins/sqlite/sqlite3, fusefs/drafts"
+	below = "format, gitstore, plugins/., plugins/beneath, plugins/dirversion, plugins/gitignore, plugins/limit, plugins/permit, plugins/sparse, plugins/sqlite/sqlite3, fusefs/drafts, git-domarkx/agents/opencodedb"
 	// values are the packages of the engine that need no SessionManager.
 	values = "git-domarkx/engine/edit, git-domarkx/engine/ignored, git-domarkx/engine/local, git-domarkx/engine/project, git-domarkx/engine/sources, git-domarkx/engine/toolcall, git-domarkx/engine/transaction, git-domarkx/engine/trust, git-domarkx/engine/view"
 )

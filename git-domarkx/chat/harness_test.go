@@ -108,7 +108,7 @@ func openSite(t testing.TB, dir string, script ...reply) *site {
 		Local: local.NewFile(git)}
 	s.SessionManager, s.trustManager = engine.New(s.store, all.Codecs(), env, enginetest.NoRedactor{}), trust.New(s.store, env)
 	s.turnsManager = turns.New(s.SessionManager, s.trustManager, s.store, env)
-	s.importManager = importer.New(s.SessionManager, s.store, all.Codecs(), env, importer.Databases{})
+	s.importManager = importer.New(s.SessionManager, s.store, env)
 	s.chat = chat.New(s.turnsManager, s.store, git.StateDir())
 	return s
 }

@@ -155,13 +155,8 @@ func Open(t *testing.T, dir string, kept *Settings) *Clone {
 	c.SessionManager, c.trustManager = engine.New(s, c.codecs(), env, &c.redactor), trust.New(s, env)
 	c.turnsManager = turns.New(c.SessionManager, c.trustManager, s, env)
 	c.replayManager = replay.New(c.SessionManager, c.trustManager, s, env)
-	c.ReadDatabases(importer.Databases{})
+	c.importManager = importer.New(c.SessionManager, s, env)
 	return c
-}
-
-// ReadDatabases sets what reads databases that are imported.
-func (c *Clone) ReadDatabases(d importer.Databases) {
-	c.importManager = importer.New(c.SessionManager, c.Store, c.codecs(), c.Env, d)
 }
 
 // Redacts sets what replaces the secrets in additions to redacted sessions. Without it, nothing is replaced.

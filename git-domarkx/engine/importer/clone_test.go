@@ -6,7 +6,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/domarkx/domarkx/git-domarkx/agents/opencodedb"
 	"github.com/domarkx/domarkx/git-domarkx/engine/enginetest"
 	"github.com/domarkx/domarkx/git-domarkx/engine/importer"
 	"github.com/domarkx/domarkx/git-domarkx/openpocket"
@@ -18,13 +17,11 @@ func TestMain(m *testing.M) { os.Exit(enginetest.Main(m)) }
 type clone struct{ *enginetest.Clone }
 
 func newClone(t *testing.T) *clone {
-	return readingDatabases(enginetest.New(t))
+	return keepingHomes(enginetest.New(t))
 }
 
-func readingDatabases(opened *enginetest.Clone) *clone {
+func keepingHomes(opened *enginetest.Clone) *clone {
 	c := &clone{opened}
-	c.ReadDatabases(importer.Databases{Path: opencodedb.Path, Split: opencodedb.Split, IsStorage: opencodedb.IsStorage,
-		Open: func(path string) (importer.Database, error) { return opencodedb.Open(path) }})
 	c.KeepHomes(openpocket.Keeper{Store: c.Store, Env: c.Env,
 		Vacant: func(ctx context.Context, name string) error { return c.CheckVacant(ctx, "", name) }})
 	return c

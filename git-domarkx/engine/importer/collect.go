@@ -16,6 +16,7 @@ import (
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/opencode"
+	"github.com/domarkx/domarkx/git-domarkx/agents/opencodedb"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/importer/document"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
@@ -35,13 +36,13 @@ type collector struct {
 	input      []byte // content of standard input, after it was read
 	others     int    // number of files in directories that are not sessions
 	homes      []Home
-	databases  map[string]Database                 // open databases, by path
+	databases  map[string]*opencodedb.DB           // open databases, by path
 	listed     map[string][]opencode.StoredSession // sessions in the open databases
 	known      *sources.Record                     // record of imports as it was before this import; nil for none
 }
 
 func (m *Manager) collector(stdin io.Reader, stdinAs string) *collector {
-	return &collector{manager: m, stdin: stdin, stdinAs: stdinAs, databases: map[string]Database{}, listed: map[string][]opencode.StoredSession{}}
+	return &collector{manager: m, stdin: stdin, stdinAs: stdinAs, databases: map[string]*opencodedb.DB{}, listed: map[string][]opencode.StoredSession{}}
 }
 
 // A found is a document to import that was not read yet.
@@ -70,7 +71,7 @@ func (c *collector) find(ctx context.Context, paths []string, bad func(error)) (
 		}
 		info, err := os.Stat(path)
 		var inside []found
-		database, session, isRow := c.manager.databases.Split(path)
+		database, session, isRow := opencodedb.Split(path)
 		switch {
 		case isRow:
 			inside, err = c.database(ctx, database, session)
@@ -78,7 +79,7 @@ func (c *collector) find(ctx context.Context, paths []string, bad func(error)) (
 			inside, err = []found{{path: path, key: "-:" + c.stdinAs, as: c.stdinAs, name: c.stdinAs}}, nil
 		case err != nil:
 			err = fmt.Errorf("%s: %w", path, local.PathError(err))
-		case info.IsDir() && c.manager.databases.IsStorage(path):
+		case info.IsDir() && opencodedb.IsStorage(path):
 			inside, err = c.database(ctx, path, "")
 		case info.IsDir():
 			if inside, err = c.directory(ctx, path, bad); err != nil {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/agents/opencodedb"
 	"github.com/domarkx/domarkx/git-domarkx/engine/importer/document"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 )
@@ -69,7 +70,7 @@ func (c *collector) walk(ctx context.Context, root string, bad func(error)) (fil
 			if d.IsDir() {
 				return fs.SkipDir
 			}
-		case d.IsDir() && c.manager.databases.IsStorage(path): // before a database, which has newer sessions
+		case d.IsDir() && opencodedb.IsStorage(path): // before a database, which has newer sessions
 			inside, err := c.database(ctx, path, "")
 			if err != nil {
 				bad(err)

@@ -14,44 +14,10 @@ import (
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/opencode"
 	"github.com/domarkx/domarkx/format/syntax"
+	"github.com/domarkx/domarkx/git-domarkx/agents/opencodedb"
 	"github.com/domarkx/domarkx/git-domarkx/engine/importer/document"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 )
-
-// Databases reads the databases in which OpenCode keeps its sessions (package opencodedb). Without Open, the importer
-// reads none.
-type Databases struct {
-	// Path returns the path by which a session in a database is imported and recorded; Split splits it. ok is false for
-	// any other path.
-	Path  func(database, session string) string
-	Split func(path string) (database, session string, ok bool)
-	// IsStorage reports whether a directory has sessions as a database has them.
-	IsStorage func(dir string) bool
-	// Open opens a database or such a directory. The error matches domarkx.ErrUnsupported if OpenCode did not write it.
-	Open func(path string) (Database, error)
-}
-
-// A Database is an open database. Its errors match [opencode.ErrChanged] if a read can be repeated.
-type Database interface {
-	// Sessions returns the sessions, the oldest first.
-	Sessions(ctx context.Context) ([]opencode.StoredSession, error)
-	// StoredFiles calls visit for each file of a session in a directory, without reading the files.
-	StoredFiles(id string, visit func(name string, info fs.FileInfo)) error
-	// Export writes a session in the format of the command "opencode export". It omits and reports invalid rows.
-	Export(ctx context.Context, id string, w io.Writer) (skipped []string, err error)
-	Close() error
-}
-
-// noDatabases are databases that are not read.
-func noDatabases() Databases {
-	return Databases{
-		Split:     func(string) (database, session string, ok bool) { return "", "", false },
-		IsStorage: func(string) bool { return false },
-		Open: func(string) (Database, error) {
-			return nil, fmt.Errorf("%w: databases are not read here", domarkx.ErrUnsupported)
-		},
-	}
-}
 
 // A row is a session in a database, which is imported as if it were a document of its own.
 type row struct {
@@ -59,28 +25,18 @@ type row struct {
 	session  string // id of the session
 }
 
-// openDatabase opens a database of OpenCode once, for all of its sessions.
-func (c *collector) openDatabase(path string) (Database, error) {
-	if db, ok := c.databases[path]; ok {
-		return db, nil
-	}
-	db, err := c.manager.databases.Open(path)
-	if err != nil {
-		return nil, local.PathError(err)
-	}
-	c.databases[path] = db
-	return db, nil
-}
-
 // maxAttempts is how often a database is read again because a program has written to it meanwhile.
 const maxAttempts = 5
 
-// read calls f with an open database, and again if a program has written to it meanwhile.
-func (c *collector) read(path string, f func(Database) error) error {
+// read calls f with a database, which is open for all of its sessions, and again if a program has written to it meanwhile.
+func (c *collector) read(path string, f func(*opencodedb.DB) error) error {
 	for attempt := 0; ; attempt++ {
-		db, err := c.openDatabase(path)
-		if err != nil {
-			return err
+		db, err := c.databases[path], error(nil)
+		if db == nil {
+			if db, err = opencodedb.Open(path); err != nil {
+				return local.PathError(err)
+			}
+			c.databases[path] = db
 		}
 		if err = f(db); !errors.Is(err, opencode.ErrChanged) || attempt == maxAttempts {
 			return err
@@ -108,7 +64,7 @@ func (c *collector) database(ctx context.Context, path, id string) ([]found, err
 	}
 	known, ok := c.listed[path]
 	if !ok {
-		err := c.read(path, func(db Database) (err error) {
+		err := c.read(path, func(db *opencodedb.DB) (err error) {
 			known, err = db.Sessions(ctx)
 			for i := range known {
 				if known[i].Stamp == "" {
@@ -129,7 +85,7 @@ func (c *collector) database(ctx context.Context, path, id string) ([]found, err
 	var all []found
 	for _, s := range known {
 		if id == "" || s.ID == id {
-			all = append(all, found{path: c.manager.databases.Path(path, s.ID), key: c.manager.databases.Path(canonical, s.ID), stamp: s.Stamp,
+			all = append(all, found{path: opencodedb.Path(path, s.ID), key: opencodedb.Path(canonical, s.ID), stamp: s.Stamp,
 				as: c.as, name: cmp.Or(c.as, s.ID), row: row{path, s.ID}})
 		}
 	}
@@ -144,7 +100,7 @@ func (c *collector) database(ctx context.Context, path, id string) ([]found, err
 
 // storedStamp returns the stamp of a session whose parts are files in directories, or "" as [document.Stamp] does. Programs
 // rewrite these files in place, so that the times of their directories do not show a change.
-func storedStamp(db Database, id string) string {
+func storedStamp(db *opencodedb.DB, id string) string {
 	now, digest, files, isSure := time.Now(), sha256.New(), 0, true
 	err := db.StoredFiles(id, func(name string, info fs.FileInfo) {
 		stamp := document.Stamp(info, now)
@@ -164,7 +120,7 @@ func (c *collector) readRow(ctx context.Context, f found) (in input, err error) 
 		return in, err
 	}
 	var skipped []string
-	err = c.read(f.row.database, func(db Database) error {
+	err = c.read(f.row.database, func(db *opencodedb.DB) error {
 		in.Content, err = document.Temporary(func(w io.Writer) (err error) {
 			skipped, err = db.Export(ctx, f.row.session, w)
 			return err

@@ -38,18 +38,13 @@ type Manager struct {
 	codecs   []format.Codec
 	env      local.Environment
 
-	databases Databases
-
 	renamer Renamer
 	homes   HomeKeeper // nil for none
 }
 
 // New returns a manager that imports into a store. With a nil store it can only validate.
-func New(sessions *engine.SessionManager, store *gitstore.Store, codecs []format.Codec, env local.Environment, databases Databases) *Manager {
-	if databases.Open == nil {
-		databases = noDatabases()
-	}
-	return &Manager{sessions: sessions, store: store, codecs: codecs, env: env, databases: databases}
+func New(sessions *engine.SessionManager, store *gitstore.Store, env local.Environment) *Manager {
+	return &Manager{sessions: sessions, store: store, codecs: sessions.Codecs(), env: env}
 }
 
 // A Request describes what to import, and how.
