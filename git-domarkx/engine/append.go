@@ -1,10 +1,17 @@
 package engine
 
 import (
+	"bytes"
+	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/markdown"
 	"github.com/domarkx/domarkx/git-domarkx/engine/edit"
 	"github.com/domarkx/domarkx/git-domarkx/engine/transaction"
@@ -53,68 +60,76 @@ func (m *SessionManager) AppendTo(ctx context.Context, tx *transaction.Tx, tip d
 
 func (m *SessionManager) appendKept(ctx context.Context, tx *transaction.Tx, f transaction.Filter, tip domarkx.Info, c Change, a Addition, kept keptAddition) (domarkx.Info, error) {
 	msg := kept.message
-	headers, err := m.store.Header(ctx, tip.ID)
+	tail, err := m.Tail(ctx, tip)
 	if err != nil {
 		return domarkx.Info{}, err
 	}
 	entry := edit.EntryOf(markdown.WriteMessage(msg), c.Committer.When.Unix())
 	entry.ID, entry.Link = a.ID, a.Link
-	tail, _, before, err := m.Tail(ctx, tip, headers)
-	if err != nil {
-		return domarkx.Info{}, err
+	if n := len(tail.State.Thread.Live); n > 0 {
+		entry.After = tail.State.Thread.Live[n-1].ID
 	}
-	if n := len(tail.Thread.Live); n > 0 {
-		entry.After = tail.Thread.Live[n-1].ID
-	}
-	commit := domarkx.Commit{Parents: []string{tip.ID}, State: &domarkx.State{}, Operation: c.Operation, Subject: appendSubject(c.Operation, msg),
-		Preview: tip.Preview, Author: c.Author, Committer: c.Committer, Attachments: kept.attachments, Files: kept.files}
+	commit := domarkx.Commit{State: &domarkx.State{Thread: domarkx.Thread{Live: []domarkx.Entry{entry}}}, Operation: c.Operation, Subject: appendSubject(c.Operation, msg),
+		Author: c.Author, Committer: c.Committer, Attachments: kept.attachments, Files: kept.files}
 	if a.Link != "" {
-		commit.Parents = append(commit.Parents, a.Link)
+		commit.Parents = []string{a.Link}
 	}
 	if tip.Messages == 0 {
 		commit.Preview = view.Preview(msg)
 	}
-	if commit.State.Headers, err = m.OwnedHeaders(ctx, headers); err != nil {
+	if commit.State.Headers, err = m.OwnedHeaders(ctx, tail.State.Headers); err != nil { // the preamble may be rewritten
 		return domarkx.Info{}, err
 	}
-	if commit.State.Headers != nil { // the preamble may have been rewritten
-		tail.Headers = commit.State.Headers
-	}
-	tail.Thread.Live = append(tail.Thread.Live, entry)
-	grown, err := view.New(ctx, m.store, tail)
-	if err != nil {
-		return domarkx.Info{}, err
-	}
-	commit.Bytes = tip.Bytes + grown.Size() - before
-	commit.State.Thread.Live = []domarkx.Entry{entry}
-	return tx.Append(ctx, f, commit)
+	return tail.Append(ctx, tx, f, commit)
 }
 
-// Tail returns a state with the last messages of a session, the view of that state and the size
-// of its document in bytes. It loads as many messages as decide the separator between the session
-// and a new message.
-func (m *SessionManager) Tail(ctx context.Context, tip domarkx.Info, headers []domarkx.HeaderEntry) (*domarkx.State, *view.View, int64, error) {
-	state := &domarkx.State{Headers: headers}
+// A Tail is the end of a session: as many of its last messages as decide the separator between the session and a new message.
+type Tail struct {
+	State *domarkx.State
+	View  *view.View
+	tip   domarkx.Info
+}
+
+// Tail returns the end of a session.
+func (m *SessionManager) Tail(ctx context.Context, tip domarkx.Info) (t Tail, err error) {
+	t = Tail{State: &domarkx.State{}, tip: tip}
+	if t.State.Headers, err = m.store.Header(ctx, tip.ID); err != nil {
+		return t, err
+	}
 	if tip.Messages > 0 {
 		last, err := m.store.Entry(ctx, tip.ID, tip.Messages-1)
 		if err != nil {
-			return nil, nil, 0, err
+			return t, err
 		}
 		from := max(0, tip.Messages-2-last.Layout.Within) // one more message, to detect a conflict
 		for k := from; k < tip.Messages-1; k++ {
 			e, err := m.store.Entry(ctx, tip.ID, k)
 			if err != nil {
-				return nil, nil, 0, err
+				return t, err
 			}
-			state.Thread.Live = append(state.Thread.Live, e)
+			t.State.Thread.Live = append(t.State.Thread.Live, e)
 		}
-		state.Thread.Live = append(state.Thread.Live, last)
+		t.State.Thread.Live = append(t.State.Thread.Live, last)
 	}
-	v, err := view.New(ctx, m.store, state)
+	t.View, err = view.New(ctx, m.store, t.State)
+	return t, err
+}
+
+// Append commits the successor of the session with the messages of c, and with its headers, unless these are nil. It adds the
+// session to the parents, and sets the size, and the preview unless c has one.
+func (t Tail) Append(ctx context.Context, tx *transaction.Tx, f transaction.Filter, c domarkx.Commit) (domarkx.Info, error) {
+	grown := &domarkx.State{Headers: t.State.Headers}
+	if c.State.Headers != nil {
+		grown.Headers = c.State.Headers
+	}
+	grown.Thread.Live = slices.Concat(t.State.Thread.Live, c.State.Thread.Live)
+	now, err := view.New(ctx, tx, grown)
 	if err != nil {
-		return nil, nil, 0, err
+		return domarkx.Info{}, err
 	}
-	return state, v, v.Size(), nil
+	c.Parents = append([]string{t.tip.ID}, c.Parents...)
+	c.Preview, c.Bytes = cmp.Or(c.Preview, t.tip.Preview), t.tip.Bytes+now.Size()-t.View.Size()
+	return tx.Append(ctx, f, c)
 }
 
 // OwnedHeaders returns the headers without the snapshot_id and import_timestamp that an imported
@@ -136,4 +151,74 @@ func appendSubject(operation string, msg domarkx.Message) string {
 		return fmt.Sprintf("%s %s message", operation, msg.Role)
 	}
 	return fmt.Sprintf("%s %s: %s", operation, msg.Role, line)
+}
+
+// An Addition is a message to append to a session, with what belongs to it. All of it may have secrets, which are not stored
+// in a redacted session.
+type Addition struct {
+	Message domarkx.Message
+	ID      domarkx.ID
+	Link    string   // the workspace version that the message's calls produced; "" for none
+	Files   []File   // files to attach
+	Extra   [][]byte // other attachments, which the message names by their SHA-256
+
+	Attachments []domarkx.Attachment // the outputs of calls, which the transaction has stored already
+}
+
+// A File is a file to attach to a session.
+type File struct {
+	Path string // in the session; see [domarkx.CheckFilePath]
+	Data []byte
+}
+
+// A keptAddition is an addition as it is stored.
+type keptAddition struct {
+	message     domarkx.Message
+	attachments []domarkx.Attachment
+	files       []domarkx.AttachedFile
+	moved       map[string]string // SHA-256 of an attachment → that of its redacted form
+}
+
+// keep stores the attachments of an addition without the secrets that f replaces, and returns the addition as it is stored.
+func (m *SessionManager) keep(ctx context.Context, tx *transaction.Tx, f transaction.Filter, a Addition) (keptAddition, error) {
+	kept := keptAddition{message: a.Message, attachments: a.Attachments, moved: map[string]string{}}
+	for _, data := range a.Extra {
+		if _, _, err := kept.attach(ctx, tx, f, data); err != nil {
+			return kept, err
+		}
+	}
+	for _, file := range a.Files {
+		sum, size, err := kept.attach(ctx, tx, f, file.Data)
+		if err != nil {
+			return kept, err
+		}
+		kept.files = append(kept.files, domarkx.AttachedFile{Path: file.Path, SHA256: sum, Size: size})
+	}
+	var err error
+	if kept.message, err = f.Message(ctx, a.Message); err != nil || len(kept.moved) == 0 {
+		return kept, err
+	}
+	text := string(view.PrettyJSON(kept.message.Value()))
+	for from, to := range kept.moved {
+		text = strings.ReplaceAll(text, from, to)
+	}
+	value, err := jsonvalue.ParseValue([]byte(text))
+	if err == nil {
+		kept.message, err = domarkx.ParseMessage(value, "")
+	}
+	return kept, err
+}
+
+// attach stores an attachment and returns its SHA-256 and its size in bytes.
+func (k *keptAddition) attach(ctx context.Context, tx *transaction.Tx, f transaction.Filter, data []byte) (sum string, size int64, err error) {
+	a, size, err := tx.StoreAttachment(ctx, f, bytes.NewReader(data))
+	if err != nil {
+		return "", 0, err
+	}
+	before := sha256.Sum256(data)
+	if name := hex.EncodeToString(before[:]); name != a.SHA256 {
+		k.moved[name] = a.SHA256
+	}
+	k.attachments = append(k.attachments, a)
+	return a.SHA256, size, nil
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/project"
 	"github.com/domarkx/domarkx/git-domarkx/engine/transaction"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
-	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 	"github.com/domarkx/domarkx/gitstore/refname"
 )
 
@@ -61,42 +60,22 @@ func (m *SessionManager) Attach(ctx context.Context, name, path string, content 
 		if after = before; slices.Contains(kept, file) {
 			return nil
 		}
-		commit := domarkx.Commit{Parents: []string{before.ID}, Operation: attachOperation, Subject: fmt.Sprintf("attach %s to %s", path, name),
-			Preview: before.Preview, Author: author, Committer: committer,
-			Attachments: []domarkx.Attachment{a}, Files: []domarkx.AttachedFile{file}}
-		if commit.State, commit.Bytes, err = m.sameText(ctx, before); err != nil {
+		tail, err := m.Tail(ctx, before)
+		if err != nil {
 			return err
 		}
-		if after, err = tx.Append(ctx, transaction.AsIs(), commit); err != nil {
+		commit := domarkx.Commit{State: &domarkx.State{}, Operation: attachOperation, Subject: fmt.Sprintf("attach %s to %s", path, name),
+			Author: author, Committer: committer, Attachments: []domarkx.Attachment{a}, Files: []domarkx.AttachedFile{file}}
+		if commit.State.Headers, err = m.OwnedHeaders(ctx, tail.State.Headers); err != nil {
+			return err
+		}
+		if after, err = tail.Append(ctx, tx, transaction.AsIs(), commit); err != nil {
 			return err
 		}
 		after.Name = name
 		return tx.Set(ctx, name, after, trust.Unchanged)
 	})
 	return before, after, err
-}
-
-// sameText returns a state to append to a session that leaves its text unchanged, and the size of
-// the session as Markdown in bytes.
-func (m *SessionManager) sameText(ctx context.Context, tip domarkx.Info) (*domarkx.State, int64, error) {
-	headers, err := m.store.Header(ctx, tip.ID)
-	if err != nil {
-		return nil, 0, err
-	}
-	owned, err := m.OwnedHeaders(ctx, headers)
-	if err != nil || owned == nil {
-		return &domarkx.State{}, tip.Bytes, err
-	}
-	tail, _, before, err := m.Tail(ctx, tip, headers)
-	if err != nil {
-		return nil, 0, err
-	}
-	tail.Headers = owned
-	now, err := view.New(ctx, m.store, tail)
-	if err != nil {
-		return nil, 0, err
-	}
-	return &domarkx.State{Headers: owned}, tip.Bytes + now.Size() - before, nil
 }
 
 // ImagesShown returns the paths of the images in a snapshot's Markdown, relative to the session's
@@ -151,6 +130,12 @@ func (m *SessionManager) WriteAttachment(ctx context.Context, r Revision, sha256
 	defer c.Close()
 	_, err = io.Copy(w, io.NewSectionReader(c, 0, c.Size()))
 	return err
+}
+
+// Attachment opens an attachment of a snapshot by its SHA-256 in hexadecimal. The error matches
+// domarkx.ErrNotFound if the snapshot has no such attachment.
+func (m *SessionManager) Attachment(ctx context.Context, snapshot, sha256 string) (domarkx.Content, error) {
+	return m.store.Attachment(ctx, snapshot, sha256)
 }
 
 // IsImage reports whether content that starts with head is a PNG, JPEG, GIF, WebP or AVIF image.

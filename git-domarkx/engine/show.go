@@ -79,58 +79,6 @@ func deriveOwn(h *domarkx.Header, info domarkx.Info) {
 	}
 }
 
-func (m *SessionManager) writeJSON(ctx context.Context, id string, v *view.View, w *bufio.Writer) error {
-	s, err := m.snapshot(ctx, id, v)
-	if err != nil {
-		return err
-	}
-	return snapshotDocument(w, s.header, v.Live.Len(), func(k int) error {
-		msg, err := s.message(ctx, k)
-		if err != nil {
-			return err
-		}
-		_, err = w.Write(conversationJSON(msg))
-		return err
-	})
-}
-
-// A shownSnapshot is a snapshot with the data that is added when it is shown.
-type shownSnapshot struct {
-	view   *view.View
-	header domarkx.Header
-	linked map[string]bool // the links that are trustworthy
-}
-
-func (m *SessionManager) snapshot(ctx context.Context, id string, v *view.View) (*shownSnapshot, error) {
-	info, err := m.store.Info(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	s := &shownSnapshot{view: v}
-	if s.linked, err = m.linked(ctx, id, v.Live); err != nil {
-		return nil, err
-	}
-	if s.header, err = v.Header(ctx); err != nil {
-		return nil, err
-	}
-	deriveOwn(&s.header, info)
-	return s, nil
-}
-
-// message returns message k as it is shown. [shownSnapshot.key] covers everything that affects
-// the result.
-func (s *shownSnapshot) message(ctx context.Context, k int) (domarkx.Message, error) {
-	msg, err := s.view.Message(ctx, k)
-	if err != nil {
-		return msg, err
-	}
-	msg = edit.WithStatedAsMetadata(msg)
-	if link := s.view.Live.At(k).Link; s.linked[link] {
-		addLink(&msg, link)
-	}
-	return msg, nil
-}
-
 // addLink adds the workspace version to a message that is shown.
 func addLink(msg *domarkx.Message, link string) {
 	msg.Extra = jsonvalue.ObjectValue(msg.Extra...).With(domarkx.WorkspaceVersion, jsonvalue.StringValue(link)).Members()

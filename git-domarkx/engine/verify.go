@@ -86,7 +86,7 @@ func (c DocumentChecks) grown(ctx context.Context, id, base string, same int) (i
 	if err != nil {
 		return 0, false, err
 	}
-	from := max(0, same-2-last.Layout.Within) // see SessionManager.Tail
+	from := max(0, same-2-last.Layout.Within) // see [SessionManager.Tail]
 	sizes := [2]int64{}
 	for i, snapshot := range []string{base, id} {
 		live, err := c.store.EntriesBetween(ctx, snapshot, from, math.MaxInt)

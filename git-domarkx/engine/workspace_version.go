@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine/toolcall"
 	"github.com/domarkx/domarkx/gitstore/refname"
 )
 
@@ -281,4 +282,22 @@ func ResourceVersion(resources []domarkx.ResourceVersion, id string) string {
 		}
 	}
 	return ""
+}
+
+// MadeElsewhere returns a function that reports whether a call of a message was made by another
+// program and not here. link is the message's workspace version. If an import created that version,
+// calls of resources that it lacks were made elsewhere.
+func (m *SessionManager) MadeElsewhere(ctx context.Context, link string) (func(call domarkx.Block) bool, error) {
+	here := func(domarkx.Block) bool { return false }
+	if link == "" {
+		return here, nil
+	}
+	v, err := m.store.VersionOrStub(ctx, link)
+	if err != nil || v.Operation != "import" {
+		return here, err
+	}
+	return func(call domarkx.Block) bool {
+		asked, err := toolcall.Parse(call.Text)
+		return err == nil && call.Language == toolcall.Language && ResourceVersion(v.Resources, asked.Resource) == ""
+	}, nil
 }

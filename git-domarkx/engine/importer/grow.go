@@ -44,11 +44,12 @@ func (imp *importer) byOldPart(ctx context.Context, c *collector, in input) (rec
 	if added.Size == known.Growth.Size {
 		return r, true, nil
 	}
-	m := &growth{Addition: added, tip: tip}
-	if m.headers, err = imp.manager.store.Header(ctx, tip.ID); err != nil || len(m.headers) != 1 || m.headers[0].Origin == "" {
+	headers, err := imp.manager.store.Header(ctx, tip.ID)
+	if err != nil || len(headers) != 1 || headers[0].Origin == "" {
 		return none, false, err
 	}
-	h, err := view.LoadHeader(ctx, imp.manager.store, m.headers)
+	m := &growth{Addition: added, tip: tip, origin: headers[0].Origin}
+	h, err := view.LoadHeader(ctx, imp.manager.store, headers)
 	if err != nil {
 		return none, false, err
 	}
@@ -69,9 +70,9 @@ func (imp *importer) byOldPart(ctx context.Context, c *collector, in input) (rec
 // A growth holds the part of a document that came after its last import.
 type growth struct {
 	*document.Addition
-	parsed  format.Grown
-	tip     domarkx.Info
-	headers []domarkx.HeaderEntry // of the tip
+	parsed format.Grown
+	tip    domarkx.Info
+	origin string // of the tip
 }
 
 // grow appends the messages in the new part of a document to its session.
@@ -124,27 +125,27 @@ func (imp *importer) grow(ctx context.Context, r recognised) (engine.SaveResult,
 
 // appendGrown commits the messages that were appended to a document.
 func (imp *importer) appendGrown(ctx context.Context, c engine.Change, more *growth, images *pictureSet) (domarkx.Info, error) {
-	m, tip, headers, grown := imp.manager, more.tip, more.headers, more.parsed
-	origin, err := imp.tx.GrowOrigin(ctx, headers[0].Origin, bytes.NewReader(more.Added), more.Digest)
+	m, grown := imp.manager, more.parsed
+	origin, err := imp.tx.GrowOrigin(ctx, more.origin, bytes.NewReader(more.Added), more.Digest)
 	if err != nil {
 		return domarkx.Info{}, err
 	}
-	last, tail, before, err := m.sessions.Tail(ctx, tip, headers)
+	tail, err := m.sessions.Tail(ctx, more.tip)
 	if err != nil {
 		return domarkx.Info{}, err
 	}
-	e := edit.New(m.store, tail, &domarkx.Document{Header: grown.Header}, c.Committer)
+	e := edit.New(m.store, tail.View, &domarkx.Document{Header: grown.Header}, c.Committer)
 	e.Derived, e.Origin = true, origin
 	edit.Complete(e.Doc)
-	if e.Keys, err = tail.Keys(ctx); err != nil {
+	if e.Keys, err = tail.View.Keys(ctx); err != nil {
 		return domarkx.Info{}, err
 	}
-	commit := domarkx.Commit{Parents: []string{tip.ID}, State: &domarkx.State{}, Operation: c.Operation, Preview: tip.Preview,
+	commit := domarkx.Commit{State: &domarkx.State{}, Operation: c.Operation, Files: images.files, Attachments: images.contents,
 		Subject: fmt.Sprintf("%s %s: %s more", c.Operation, c.Name, engine.Count(len(grown.Messages))), Author: c.Author, Committer: c.Committer}
 	if commit.State.Headers, _, err = e.Headers(ctx, imp.tx); err != nil {
 		return domarkx.Info{}, err
 	}
-	live := last.Thread.Live
+	live := tail.State.Thread.Live
 	after := live[len(live)-1].ID
 	for _, msg := range grown.Messages {
 		entry := edit.EntryOf(markdown.WriteMessage(msg.Message), e.DateOf(msg))
@@ -152,15 +153,7 @@ func (imp *importer) appendGrown(ctx context.Context, c engine.Change, more *gro
 		after = entry.ID
 		commit.State.Thread.Live = append(commit.State.Thread.Live, entry)
 	}
-	state := &domarkx.State{Headers: commit.State.Headers}
-	state.Thread.Live = append(live[:len(live):len(live)], commit.State.Thread.Live...)
-	now, err := view.New(ctx, imp.tx, state)
-	if err != nil {
-		return domarkx.Info{}, err
-	}
-	commit.Files, commit.Attachments = images.files, images.contents
-	commit.Bytes = tip.Bytes + now.Size() - before
-	info, err := imp.tx.Append(ctx, images.filter, commit)
+	info, err := tail.Append(ctx, imp.tx, images.filter, commit)
 	if err != nil {
 		return domarkx.Info{}, err
 	}
