@@ -60,13 +60,6 @@ func (s *Record) loadFile(name string) error {
 
 // load reads all groups with records of a session, and possibly others.
 func (s *Record) load(session string) error {
-	for first, byKey := range s.former.all() {
-		for _, source := range byKey {
-			if source.Session == session {
-				s.of(first)
-			}
-		}
-	}
 	index, err := os.ReadFile(filepath.Join(s.dir, sessionsFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return s.loadAll()
@@ -89,9 +82,6 @@ func (s *Record) load(session string) error {
 
 // loadAll reads all groups.
 func (s *Record) loadAll() error {
-	for first := range s.former.all() {
-		s.of(first)
-	}
 	files, err := os.ReadDir(s.dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("reading the record of imports: %w", err)
@@ -123,22 +113,17 @@ func (s *Record) Save() error {
 	if len(dirty) == 0 {
 		return nil
 	}
-	for first := range s.former.all() {
-		if g := s.of(first); len(g.known) == 0 { // former held it, so it has no file yet
-			dirty[first] = g
-		}
+	for _, first := range s.unwritten {
+		dirty[first] = s.groups[first]
 	}
-	err := s.err
-	if err == nil {
-		err = s.write(dirty)
-	}
-	if err == nil {
-		err = s.former.remove()
+	err := s.write(dirty)
+	if err == nil && s.former != "" {
+		err = atomicfile.Remove(s.former)
 	}
 	if err != nil {
 		return fmt.Errorf("writing the record of imports: %w", err)
 	}
-	s.former = nil
+	s.former, s.unwritten = "", nil
 	return nil
 }
 

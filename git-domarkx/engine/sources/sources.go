@@ -3,6 +3,8 @@
 package sources
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -44,8 +46,10 @@ type Source struct {
 type Record struct {
 	dir    string
 	groups map[string]*group // first line of the keys → group, as far as it was read
-	former *former           // the record of earlier releases until it is migrated; nil if there is none
 	err    error             // the first error of reading
+
+	former    string   // path of the record of earlier releases: a single file, which the first save replaces; "" for none
+	unwritten []string // first lines of the keys that only this file has
 }
 
 // A group holds the records whose keys have the same first line. These belong to one document:
@@ -72,9 +76,26 @@ func DocumentKey(key string) string {
 // Open opens the record in a state directory. Missing and damaged files count as empty.
 func Open(stateDir string) (*Record, error) {
 	s := &Record{dir: filepath.Join(stateDir, "sources"), groups: map[string]*group{}}
-	var err error
-	s.former, err = readFormer(stateDir)
-	return s, err
+	former := filepath.Join(stateDir, "sources.json")
+	data, err := os.ReadFile(former)
+	if errors.Is(err, fs.ErrNotExist) {
+		return s, nil
+	}
+	if err != nil {
+		return s, fmt.Errorf("reading the record of imports: %w", err)
+	}
+	s.former = former
+	var byKey map[string]Source
+	_ = json.Unmarshal(data, &byKey) // a damaged file counts as missing
+	for key, source := range byKey {
+		first, _, _ := strings.Cut(key, "\n")
+		g := s.of(key)
+		if len(g.known) == 0 {
+			g.byKey[key] = source
+			s.unwritten = append(s.unwritten, first)
+		}
+	}
+	return s, s.err
 }
 
 // Get returns the record of a document, or the zero value if there is none.
@@ -91,12 +112,12 @@ func (s *Record) of(key string) *group {
 	if err != nil && s.err == nil {
 		s.err = err
 	}
+	if byKey == nil {
+		byKey = map[string]Source{}
+	}
 	g = &group{byKey: byKey, known: map[string]bool{}}
 	for _, source := range byKey {
 		g.known[source.Session] = true
-	}
-	if byKey == nil {
-		g.byKey = s.former.group(first)
 	}
 	s.groups[first] = g
 	return g
