@@ -12,7 +12,6 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/plugins/dirversion"
-	"github.com/domarkx/domarkx/plugins/docker_sandbox/agent"
 	"github.com/domarkx/domarkx/plugins/limit"
 )
 
@@ -45,8 +44,7 @@ func (r *resource) Commit(ctx context.Context, w domarkx.VersionWriter) error {
 	if err := r.start(ctx); err != nil {
 		return err
 	}
-	var frozen agent.Frozen
-	err := r.session.guard(ctx, func() (err error) { frozen, err = r.session.Freeze(); return err })
+	frozen, err := r.session.freeze(ctx)
 	if err != nil {
 		return errors.Join(err, r.abandon(ctx))
 	}
@@ -255,7 +253,7 @@ func (r *resource) addFiles(ctx context.Context, w domarkx.VersionWriter, d *dif
 	if name == r.config.image {
 		name = r.config.written
 	}
-	record, err := json.MarshalIndent(imageRecord{Image: name, Layers: r.image.Layers}, "", "  ")
+	record, err := json.MarshalIndent(imageRecord{Image: name, Layers: r.image.RootFS.Layers}, "", "  ")
 	if err != nil {
 		return err
 	}

@@ -23,7 +23,7 @@ const (
 const endTimeout = 30 * time.Second
 
 // create creates a container with the agent in it, without starting it.
-func (e *engine) create(ctx context.Context, i image, c config, labels map[string]string) (string, error) {
+func (e *engine) create(ctx context.Context, i engineapi.Image, c config, labels map[string]string) (string, error) {
 	mounts := []engineapi.Mount{{Type: "volume", Target: agentDir}} // an anonymous volume, removed with the container
 	for _, m := range c.mounts {
 		mounts = append(mounts, engineapi.Mount{Type: "bind", Source: m.Source, Target: m.Target, ReadOnly: !m.Writable})

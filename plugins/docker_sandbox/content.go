@@ -59,7 +59,7 @@ func (r *resource) sumImage(ctx context.Context, paths []string) (sums [][sha256
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, r.engine.remove(ctx, id)) }()
-	s, err := r.engine.start(ctx, id, r.image.Volumes)
+	s, err := r.engine.start(ctx, id, r.image)
 	if err != nil {
 		return nil, err
 	}

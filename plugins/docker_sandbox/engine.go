@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"slices"
 	"time"
@@ -51,47 +50,33 @@ func (e *engine) explain(err error) error {
 	return fmt.Errorf("ask the Docker engine at %s: %w", host, err)
 }
 
-// An image holds the properties of an image that the plugin needs.
-type image struct {
-	ID      string
-	Layers  []string // digests of the uncompressed layers
-	Arch    string
-	Env     []string
-	User    string
-	Dir     string
-	Entry   []string
-	Volumes []string
-}
-
 // image finds an image by name or id.
-func (e *engine) image(ctx context.Context, name string) (image, error) {
+func (e *engine) image(ctx context.Context, name string) (engineapi.Image, error) {
 	r, err := e.Client.Image(ctx, name)
 	if errors.Is(err, engineapi.ErrNotFound) {
-		return image{}, fmt.Errorf("image %q is not on the Docker engine at %s: %w; run: docker pull %s", name, e.Host(), domarkx.ErrNotFound, name)
+		return engineapi.Image{}, fmt.Errorf("image %q is not on the Docker engine at %s: %w; run: docker pull %s", name, e.Host(), domarkx.ErrNotFound, name)
 	}
 	if err != nil {
-		return image{}, e.explain(err)
+		return engineapi.Image{}, e.explain(err)
 	}
-	c := r.Config
-	return image{ID: r.ID, Layers: r.RootFS.Layers, Arch: r.Architecture, Env: c.Env, User: c.User, Dir: c.WorkingDir,
-		Entry: c.Entrypoint, Volumes: slices.Sorted(maps.Keys(c.Volumes))}, nil
+	return r, nil
 }
 
 // imageOfLayers finds an image by the digests of its layers.
-func (e *engine) imageOfLayers(ctx context.Context, name string, layers []string) (image, error) {
-	if i, err := e.image(ctx, name); err == nil && slices.Equal(i.Layers, layers) {
+func (e *engine) imageOfLayers(ctx context.Context, name string, layers []string) (engineapi.Image, error) {
+	if i, err := e.image(ctx, name); err == nil && slices.Equal(i.RootFS.Layers, layers) {
 		return i, nil
 	}
 	list, err := e.Images(ctx)
 	if err != nil {
-		return image{}, e.explain(err)
+		return engineapi.Image{}, e.explain(err)
 	}
 	for _, item := range list {
-		if i, err := e.image(ctx, item.ID); err == nil && slices.Equal(i.Layers, layers) {
+		if i, err := e.image(ctx, item.ID); err == nil && slices.Equal(i.RootFS.Layers, layers) {
 			return i, nil
 		}
 	}
-	return image{}, fmt.Errorf("the version was made from an image %q that the Docker engine at %s does not have, or has with other content (its last layer was %s): %w; get that image with docker pull or docker load",
+	return engineapi.Image{}, fmt.Errorf("the version was made from an image %q that the Docker engine at %s does not have, or has with other content (its last layer was %s): %w; get that image with docker pull or docker load",
 		name, e.Host(), lastOf(layers), domarkx.ErrNotFound)
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/plugins/docker_sandbox/agent"
+	"github.com/domarkx/domarkx/plugins/docker_sandbox/engineapi"
 )
 
 // Load creates a container from the version's image and restores the version's files into it. It
@@ -140,7 +141,7 @@ func (f *restorer) restore(ctx context.Context, v domarkx.VersionReader, file ve
 // replace creates a container from an image, calls fill to restore files into it, verifies them,
 // and makes it the resource's container instead of the old one. dirty reports whether the files
 // may differ from the last version.
-func (r *resource) replace(ctx context.Context, i image, dirty bool, fill func(context.Context, *restorer) error) error {
+func (r *resource) replace(ctx context.Context, i engineapi.Image, dirty bool, fill func(context.Context, *restorer) error) error {
 	id, stamp, err := r.create(ctx, i)
 	if err != nil {
 		return err
@@ -171,8 +172,8 @@ func (r *resource) replace(ctx context.Context, i image, dirty bool, fill func(c
 }
 
 // fill starts a new container, calls fill to restore files into it and verifies the result.
-func (r *resource) fill(ctx context.Context, i image, id string, fill func(context.Context, *restorer) error) (*session, *baseline, *difference, error) {
-	s, err := r.engine.start(ctx, id, i.Volumes)
+func (r *resource) fill(ctx context.Context, i engineapi.Image, id string, fill func(context.Context, *restorer) error) (*session, *baseline, *difference, error) {
+	s, err := r.engine.start(ctx, id, i)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -197,8 +198,8 @@ func (r *resource) fill(ctx context.Context, i image, id string, fill func(conte
 	if err != nil {
 		return s, nil, nil, fmt.Errorf("fill container %.12s: %w", id, err)
 	}
-	var frozen agent.Frozen // for its clock: no command runs yet
-	if err := s.guard(ctx, func() (err error) { frozen, err = s.Freeze(); return err }); err != nil {
+	frozen, err := s.freeze(ctx) // for its clock: no command runs yet
+	if err != nil {
 		return s, nil, nil, err
 	}
 	now, err := r.scan(ctx, s)

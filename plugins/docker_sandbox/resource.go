@@ -7,13 +7,14 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonvalue"
+	"github.com/domarkx/domarkx/plugins"
 	"github.com/domarkx/domarkx/plugins/docker_sandbox/agent"
+	"github.com/domarkx/domarkx/plugins/docker_sandbox/engineapi"
 	"github.com/domarkx/domarkx/plugins/limit"
 	"github.com/domarkx/domarkx/plugins/toolresult"
 )
@@ -23,7 +24,7 @@ type resource struct {
 	env      domarkx.Env
 	config   config
 	engine   *engine
-	image    image // of the container
+	image    engineapi.Image // of the container
 	state    state
 	unusable error // why the container cannot be used; nil if it can
 	lost     error // unusable, with advice to the user; only Load and TearDown work then
@@ -43,7 +44,7 @@ func (r *resource) make(ctx context.Context) error {
 	return r.use(ctx, r.image, id, stamp, false)
 }
 
-func (r *resource) create(ctx context.Context, i image) (id, stamp string, err error) {
+func (r *resource) create(ctx context.Context, i engineapi.Image) (id, stamp string, err error) {
 	if stamp, err = r.engine.agent.stamp(); err != nil {
 		return "", "", err
 	}
@@ -60,7 +61,7 @@ func (r *resource) create(ctx context.Context, i image) (id, stamp string, err e
 
 // use stores a container, already created, as the resource's container in the state. The files with
 // its baseline and difference must exist.
-func (r *resource) use(ctx context.Context, i image, id, stamp string, dirty bool) error {
+func (r *resource) use(ctx context.Context, i engineapi.Image, id, stamp string, dirty bool) error {
 	r.image = i
 	r.state.Container, r.state.Agent, r.state.Image, r.state.ImageID = id, stamp, r.config.image, i.ID
 	r.state.Network, r.state.Memory, r.state.CPUs, r.state.Mounts, r.state.Processes = r.config.network, r.config.memory, r.config.cpus, r.config.mounts, r.config.most
@@ -93,7 +94,7 @@ func (r *resource) start(ctx context.Context) error {
 	}
 	first, cancel := context.WithTimeout(ctx, r.engine.patience)
 	defer cancel()
-	if r.session, err = r.engine.start(first, r.state.Container, r.image.Volumes); err != nil {
+	if r.session, err = r.engine.start(first, r.state.Container, r.image); err != nil {
 		// A command may have removed the agent, or replaced it by a program that never answers.
 		if !sameEntry(stamp, r.state.Agent) {
 			return err
@@ -104,7 +105,7 @@ func (r *resource) start(ctx context.Context) error {
 		if r.renewAgent(ctx, stamp) != nil {
 			return err // err says more: renewAgent fails only because the engine or the container is gone
 		}
-		if r.session, err = r.engine.start(ctx, r.state.Container, r.image.Volumes); err != nil {
+		if r.session, err = r.engine.start(ctx, r.state.Container, r.image); err != nil {
 			return err
 		}
 	}
@@ -212,16 +213,10 @@ func (r *resource) Execute(ctx context.Context, call domarkx.Call) (domarkx.Resu
 	if !ok || command.Kind() != jsonvalue.String {
 		return domarkx.Result{}, &domarkx.ToolError{Code: domarkx.CodeInvalid, Message: "run_command needs a command, a string"}
 	}
-	if timeout, ok := call.Arguments.Get("timeout"); ok {
-		seconds, err := strconv.ParseFloat(timeout.Text(), 64)
-		if err != nil || seconds <= 0 {
-			return domarkx.Result{}, &domarkx.ToolError{Code: domarkx.CodeInvalid, Message: fmt.Sprintf("timeout %s is not a positive number of seconds", timeout.JSON())}
-		}
-		if seconds < 1e9 {
-			var cancel context.CancelFunc
-			ctx, cancel = context.WithTimeout(ctx, time.Duration(seconds*float64(time.Second)))
-			defer cancel()
-		}
+	if own, ok := plugins.OwnTimeout(call.Arguments); ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, own)
+		defer cancel()
 	}
 	return r.run(ctx, []string{"sh"}, command.Text())
 }
@@ -305,7 +300,7 @@ func (r *resource) command(ctx context.Context, args []string, spool *toolresult
 		}
 	})
 	defer stop()
-	exit, err := s.Run(ctx, agent.Command{Args: args, Env: r.environment(), Dir: r.image.Dir, User: r.image.User}, spool)
+	exit, err := s.Run(ctx, agent.Command{Args: args, Env: r.environment(), Dir: r.image.Config.WorkingDir, User: r.image.Config.User}, spool)
 	var refused *agent.RequestError
 	switch {
 	case err == nil || errors.Is(err, agent.ErrNoProgram) || errors.As(err, &refused) || errors.Is(err, ctx.Err()) && ctx.Err() != nil:
@@ -329,16 +324,16 @@ func (r *resource) outOfMemory(ctx context.Context) bool {
 	return err == nil && found.OOMKilled && !found.Running
 }
 
-func (r *resource) environment() []string { return slices.Concat(r.image.Env, r.config.env) }
+func (r *resource) environment() []string { return slices.Concat(r.image.Config.Env, r.config.env) }
 
 // serve starts the configured command, once each time that the container is started.
 func (r *resource) serve(ctx context.Context) error {
 	if len(r.config.command) == 0 || r.serving {
 		return nil
 	}
-	args := slices.Concat(r.image.Entry, r.config.command)
+	args := slices.Concat(r.image.Config.Entrypoint, r.config.command)
 	err := r.session.guard(ctx, func() error {
-		_, err := r.session.Run(ctx, agent.Command{Args: args, Env: r.environment(), Dir: r.image.Dir, User: r.image.User, Detached: true}, nil)
+		_, err := r.session.Run(ctx, agent.Command{Args: args, Env: r.environment(), Dir: r.image.Config.WorkingDir, User: r.image.Config.User, Detached: true}, nil)
 		return err
 	})
 	if err != nil {

@@ -24,9 +24,9 @@ type session struct {
 	stderr *tail
 }
 
-// start starts a container and sends the first request to its agent. keep lists mount points
-// whose files belong to the container.
-func (e *engine) start(ctx context.Context, id string, keep []string) (*session, error) {
+// start starts a container of an image and sends the first request to its agent. The files in the image's volumes belong to
+// the container.
+func (e *engine) start(ctx context.Context, id string, i engineapi.Image) (*session, error) {
 	attach, err := e.Attach(ctx, id)
 	if err != nil {
 		return nil, fmt.Errorf("attach to container %.12s: %w", id, e.explain(err))
@@ -43,11 +43,11 @@ func (e *engine) start(ctx context.Context, id string, keep []string) (*session,
 		err = fmt.Errorf("start container %.12s: %w", id, e.explain(err))
 		return nil, errors.Join(err, s.end(ctx))
 	}
-	trimmed := make([]string, len(keep))
-	for i, path := range keep {
-		trimmed[i] = strings.Trim(path, "/")
+	var keep []string
+	for path := range i.Config.Volumes {
+		keep = append(keep, strings.Trim(path, "/"))
 	}
-	if err := s.guard(ctx, func() error { return s.Hello(trimmed) }); err != nil {
+	if err := s.guard(ctx, func() error { return s.Hello(keep) }); err != nil {
 		return nil, errors.Join(fmt.Errorf("connect to the agent in container %.12s: %w", id, err), s.end(ctx))
 	}
 	return s, nil
@@ -68,6 +68,12 @@ func (s *session) guard(ctx context.Context, f func() error) error {
 		}
 	}
 	return err
+}
+
+// freeze stops all processes in the container except the agent; see [agent.Client.Freeze].
+func (s *session) freeze(ctx context.Context) (f agent.Frozen, err error) {
+	err = s.guard(ctx, func() (err error) { f, err = s.Freeze(); return err })
+	return f, err
 }
 
 // end stops the container and everything that runs in it.

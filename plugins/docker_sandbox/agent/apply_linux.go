@@ -59,13 +59,13 @@ func (s *server) apply(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			var content *requestData
+			var content *dataReader
 			if e.Type == domarkx.Regular {
 				content = s.stream(ctx)
 			}
 			do(e.Path, func() error { return a.put(&e, content) })
 			if content != nil {
-				if _, err := io.Copy(io.Discard, content); err != nil {
+				if err := content.drain(); err != nil {
 					return err
 				}
 			}

@@ -82,7 +82,7 @@ func (c *Client) Freeze() (Frozen, error) {
 	if err := c.out.write(kindFreeze, nil); err != nil {
 		return f, err
 	}
-	answer, err := io.ReadAll(io.LimitReader(&dataReader{f: c.in}, maxFrame))
+	answer, err := io.ReadAll(io.LimitReader(&dataReader{next: c.in.next}, maxFrame))
 	if err != nil {
 		return f, err
 	}
@@ -101,7 +101,7 @@ func (c *Client) Thaw() error {
 }
 
 func (c *Client) end() error {
-	d := dataReader{f: c.in}
+	d := dataReader{next: c.in.next}
 	if n, err := io.Copy(io.Discard, &d); err != nil {
 		return err
 	} else if n > 0 {
@@ -182,7 +182,7 @@ func (c *Client) Scan(yield func(Entry) error) error {
 	if err := c.out.write(kindScan, nil); err != nil {
 		return err
 	}
-	d := &dataReader{f: c.in}
+	d := &dataReader{next: c.in.next}
 	r := bufio.NewReaderSize(d, 1<<16)
 	for {
 		e, err := ReadEntry(r)
@@ -202,7 +202,7 @@ func (c *Client) Scan(yield func(Entry) error) error {
 func (c *Client) Hash(paths []string) ([][sha256.Size]byte, error) {
 	sent := c.send(kindHash, paths)
 	sums := make([][sha256.Size]byte, len(paths))
-	d := &dataReader{f: c.in}
+	d := &dataReader{next: c.in.next}
 	for i := range sums {
 		if _, err := io.ReadFull(d, sums[i][:]); err != nil {
 			return nil, errors.Join(noEOF(err), <-sent)
@@ -216,7 +216,7 @@ func (c *Client) Hash(paths []string) ([][sha256.Size]byte, error) {
 func (c *Client) Read(paths []string, yield func(i int, r io.Reader) error) error {
 	sent := c.send(kindRead, paths)
 	for i := range paths {
-		d := &dataReader{f: c.in}
+		d := &dataReader{next: c.in.next}
 		err := yield(i, d)
 		var refused *RequestError
 		if drained := d.drain(); drained != nil && !errors.As(drained, &refused) {
@@ -225,7 +225,7 @@ func (c *Client) Read(paths []string, yield func(i int, r io.Reader) error) erro
 		if err != nil {
 			// Drain the remaining answers, so that the next request can follow.
 			for range paths[i+1:] {
-				d := &dataReader{f: c.in}
+				d := &dataReader{next: c.in.next}
 				if drained := d.drain(); drained != nil && !errors.As(drained, &refused) {
 					break
 				}

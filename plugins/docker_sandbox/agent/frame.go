@@ -112,7 +112,7 @@ func (d dataWriter) Write(p []byte) (int, error) {
 // A dataReader reads the payloads of kindData frames until kindEnd. After an error other than
 // io.EOF or a [*RequestError] the connection is unusable.
 type dataReader struct {
-	f    *frameReader
+	next func() (kind byte, payload []byte, err error)
 	rest []byte
 	err  error
 }
@@ -122,7 +122,7 @@ func (d *dataReader) Read(p []byte) (int, error) {
 		if d.err != nil {
 			return 0, d.err
 		}
-		kind, payload, err := d.f.next()
+		kind, payload, err := d.next()
 		switch {
 		case err != nil:
 			d.err = noEOF(err)

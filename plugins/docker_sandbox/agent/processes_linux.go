@@ -18,11 +18,8 @@ import (
 type processes struct {
 	mu       sync.Mutex // held from fork until the child is registered, so that it is not reaped earlier
 	waiting  map[int]chan syscall.WaitStatus
-	detached []*started
+	detached []func() error // begin detached commands again
 }
-
-// started restarts a detached command.
-type started struct{ begin func() error }
 
 func newProcesses() (*processes, func()) {
 	p := &processes{waiting: map[int]chan syscall.WaitStatus{}}
@@ -107,7 +104,7 @@ func (p *processes) killAll() {
 	p.mu.Lock()
 	detached := p.detached
 	p.mu.Unlock()
-	for _, d := range detached {
-		_ = d.begin() // it started before; its users notice if it does not start again
+	for _, begin := range detached {
+		_ = begin() // it started before; its users notice if it does not start again
 	}
 }

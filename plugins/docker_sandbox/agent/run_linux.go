@@ -34,13 +34,13 @@ func (s *server) run(ctx context.Context, payload []byte) error {
 	}
 	if c.Detached {
 		s.processes.mu.Lock()
-		s.processes.detached = append(s.processes.detached, &started{begin: func() error {
+		s.processes.detached = append(s.processes.detached, func() error {
 			read, _, err := s.begin(c)
 			if err == nil {
 				go discard(read)
 			}
 			return err
-		}})
+		})
 		s.processes.mu.Unlock()
 		go discard(read)
 		return s.out.writeJSON(kindExit, exitStatus{})

@@ -160,35 +160,11 @@ func (s *server) sync() error {
 }
 
 // stream returns a reader of the kindData frames of a request.
-func (s *server) stream(ctx context.Context) *requestData { return &requestData{s: s, ctx: ctx} }
-
-type requestData struct {
-	s    *server
-	ctx  context.Context
-	rest []byte
-	done bool
-}
-
-func (d *requestData) Read(p []byte) (int, error) {
-	for len(d.rest) == 0 {
-		if d.done {
-			return 0, io.EOF
-		}
-		f, err := d.s.next(d.ctx)
-		switch {
-		case err != nil:
-			return 0, err
-		case f.kind == kindData:
-			d.rest = f.payload
-		case f.kind == kindEnd:
-			d.done = true
-		default:
-			return 0, fmt.Errorf("%w: unexpected frame %q", errProtocol, f.kind)
-		}
-	}
-	n := copy(p, d.rest)
-	d.rest = d.rest[n:]
-	return n, nil
+func (s *server) stream(ctx context.Context) *dataReader {
+	return &dataReader{next: func() (byte, []byte, error) {
+		f, err := s.next(ctx)
+		return f.kind, f.payload, err
+	}}
 }
 
 // paths reads the paths of a request until kindEnd.

@@ -23,9 +23,8 @@ func (c *Client) Info(ctx context.Context) (Info, error) { return get[Info](ctx,
 
 // An Image is an image on the engine. In a list it has only the id.
 type Image struct {
-	ID           string
-	Architecture string
-	RootFS       struct {
+	ID     string
+	RootFS struct {
 		Layers []string // digests of the uncompressed layers
 	}
 	Config struct {
