@@ -2,10 +2,15 @@ package dockersandbox
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
+	"errors"
+	"fmt"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/plugins/docker_sandbox/agent"
@@ -195,4 +200,125 @@ func linked(entries []agent.Entry) map[int][]int {
 func parentOf(p string) string {
 	dir, _ := path.Split(p)
 	return strings.TrimSuffix(dir, "/")
+}
+
+// compareContents compares the content of rewritten files with the image's. It reads the image's
+// content from a temporary container, since this container no longer has it, and caches the hashes.
+func (r *resource) compareContents(ctx context.Context, now []agent.Entry) (map[string]bool, error) {
+	rewritten := r.base.rewritten(now)
+	if len(rewritten) == 0 {
+		return nil, nil
+	}
+	var paths, unknown []string
+	for _, i := range rewritten {
+		paths = append(paths, now[i].Path)
+		if _, ok := r.base.sums[now[i].Path]; !ok {
+			unknown = append(unknown, now[i].Path)
+		}
+	}
+	if len(unknown) > 0 {
+		sums, err := r.sumImage(ctx, unknown)
+		if err != nil {
+			return nil, fmt.Errorf("read files of image %q: %w", r.state.Image, err)
+		}
+		for i, path := range unknown {
+			r.base.sums[path] = sums[i]
+		}
+		if err := r.base.write(baseFile(r.env.Dir, r.state.Container)); err != nil {
+			return nil, err
+		}
+	}
+	sums, err := hash(ctx, r.session, paths)
+	if err != nil {
+		return nil, fmt.Errorf("read files of container %.12s: %w", r.state.Container, err)
+	}
+	same := make(map[string]bool, len(paths))
+	for i, path := range paths {
+		same[path] = sums[i] == r.base.sums[path]
+	}
+	return same, nil
+}
+
+func hash(ctx context.Context, s *session, paths []string) (sums [][sha256.Size]byte, err error) {
+	err = s.guard(ctx, func() (err error) { sums, err = s.Hash(paths); return err })
+	return sums, err
+}
+
+// sumImage hashes files of the image. They exist: their attributes were read from a container of
+// the same image.
+func (r *resource) sumImage(ctx context.Context, paths []string) (sums [][sha256.Size]byte, err error) {
+	id, _, err := r.create(ctx, r.image)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, r.engine.remove(ctx, id)) }()
+	s, err := r.engine.start(ctx, id, r.image)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, s.end(ctx)) }()
+	return hash(ctx, s, paths)
+}
+
+// writeDeleted encodes paths, one per line. Paths with a quote, a backslash, a control character
+// or invalid UTF-8 are quoted as Git does it with core.quotePath=false.
+func writeDeleted(paths []string) string {
+	var b strings.Builder
+	for _, path := range paths {
+		if plain(path) {
+			b.WriteString(path)
+		} else {
+			b.WriteByte('"')
+			for i := 0; i < len(path); i++ {
+				switch c := path[i]; {
+				case c == '"' || c == '\\':
+					b.WriteByte('\\')
+					b.WriteByte(c)
+				case c < ' ' || c >= 0x7f:
+					fmt.Fprintf(&b, "\\%03o", c)
+				default:
+					b.WriteByte(c)
+				}
+			}
+			b.WriteByte('"')
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+func plain(s string) bool {
+	if !utf8.ValidString(s) {
+		return false
+	}
+	return !strings.ContainsFunc(s, func(c rune) bool { return c < ' ' || c == 0x7f || c == '"' || c == '\\' })
+}
+
+// readDeleted decodes a list of paths that writeDeleted encoded.
+func readDeleted(text string) ([]string, error) {
+	var paths []string
+	for line := range strings.Lines(text) {
+		line, ended := strings.CutSuffix(line, "\n")
+		if strings.HasPrefix(line, `"`) {
+			unquoted, err := strconv.Unquote(line)
+			if err != nil {
+				return nil, fmt.Errorf("line %d: %q is not quoted correctly: %w", len(paths)+1, line, domarkx.ErrCorrupt)
+			}
+			line = unquoted
+		}
+		if !ended || !isPath(line) {
+			return nil, fmt.Errorf("line %d: %q is not a valid path: %w", len(paths)+1, line, domarkx.ErrCorrupt)
+		}
+		paths = append(paths, line)
+	}
+	return paths, nil
+}
+
+func isPath(p string) bool {
+	for component := range strings.SplitSeq(p, "/") {
+		if component == "" || component == "." || component == ".." {
+			return false
+		}
+	}
+	return !strings.ContainsRune(p, 0)
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -81,4 +82,9 @@ func Replace(path string, data []byte) error {
 		return err
 	}
 	return atomicfile.Replace(path, data)
+}
+
+// Stamp returns a text that differs after a file was written or replaced.
+func Stamp(info os.FileInfo) string {
+	return fmt.Sprintf("%d:%d:%d", info.Size(), info.ModTime().UnixNano(), changeTime(info))
 }

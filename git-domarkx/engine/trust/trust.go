@@ -10,6 +10,7 @@ import (
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
+	"github.com/domarkx/domarkx/gitstore"
 	"github.com/domarkx/domarkx/gitstore/refname"
 )
 
@@ -275,3 +276,13 @@ func (m *Manager) digestsAlone(ctx context.Context, name string, info domarkx.In
 	info.Name = name
 	return m.digests(ctx, info)
 }
+
+// Manager determines what sessions run and whether the user trusts it. Its methods are safe for
+// concurrent use.
+type Manager struct {
+	store *gitstore.Store
+	env   local.Environment
+}
+
+// New returns a manager for the sessions in a store.
+func New(store *gitstore.Store, env local.Environment) *Manager { return &Manager{store, env} }
