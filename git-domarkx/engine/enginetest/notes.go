@@ -1,7 +1,6 @@
 package enginetest
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonvalue"
+	"github.com/domarkx/domarkx/plugins/directory"
 )
 
 // NotesConfig is the block of a workspace with a resource of the type Notes.
@@ -34,6 +34,7 @@ type Notes struct {
 	Reading hook          // runs while the output of "large" is read
 	stamp   int           // counter that the tool "stamp" writes
 	Titles  []string      // number of opened resources
+	Torn    error         // why no version can be committed; nil if it can
 }
 
 // Type implements [domarkx.Plugin].
@@ -65,8 +66,8 @@ func (n *Notes) Open(_ context.Context, env domarkx.Env) (domarkx.Resource, erro
 	n.mu.Lock()
 	n.Titles = append(n.Titles, text(env.Config, "title"))
 	n.mu.Unlock()
-	dir := filepath.Join(env.Dir, "notes")
-	return &notebook{n, dir}, os.MkdirAll(dir, 0o700)
+	dir, err := directory.Open(env)
+	return &notebook{n, dir}, err
 }
 
 func (n *Notes) note(call string) {
@@ -98,7 +99,7 @@ func (h hook) Read([]byte) (int, error) {
 
 type notebook struct {
 	*Notes
-	dir string
+	*directory.Resource
 }
 
 func text(v jsonvalue.Value, name string) string {
@@ -108,7 +109,7 @@ func text(v jsonvalue.Value, name string) string {
 
 func (b *notebook) Execute(ctx context.Context, call domarkx.Call) (domarkx.Result, error) {
 	b.note(call.Tool + " " + text(call.Arguments, "name") + text(call.Arguments, "command"))
-	path := filepath.Join(b.dir, filepath.Base(text(call.Arguments, "name")))
+	path := filepath.Join(b.Path(), filepath.Base(text(call.Arguments, "name")))
 	switch call.Tool {
 	case "write":
 		return domarkx.Result{Value: jsonvalue.StringValue("written")}, os.WriteFile(path, []byte(text(call.Arguments, "text")), 0o644)
@@ -124,9 +125,9 @@ func (b *notebook) Execute(ctx context.Context, call domarkx.Call) (domarkx.Resu
 			Attachment: io.NopCloser(io.MultiReader(strings.NewReader(strings.Repeat("x", 3<<20)), b.Reading))}, nil
 	case "stamp":
 		b.stamp++
-		return domarkx.Result{Value: jsonvalue.BoolValue(true)}, os.WriteFile(filepath.Join(b.dir, "stamp"), fmt.Append(nil, b.stamp), 0o644)
+		return domarkx.Result{Value: jsonvalue.BoolValue(true)}, os.WriteFile(filepath.Join(b.Path(), "stamp"), fmt.Append(nil, b.stamp), 0o644)
 	case "wait":
-		if err := os.WriteFile(filepath.Join(b.dir, "half"), []byte("done"), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(b.Path(), "half"), []byte("done"), 0o644); err != nil {
 			return domarkx.Result{}, err
 		}
 		if b.Waiting != nil {
@@ -149,7 +150,7 @@ func (b *notebook) Run(_ context.Context, _, code string) (domarkx.Result, error
 			status = "1"
 			break
 		}
-		if err := os.WriteFile(filepath.Join(b.dir, name), []byte(content), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(b.Path(), name), []byte(content), 0o644); err != nil {
 			return domarkx.Result{}, err
 		}
 	}
@@ -157,56 +158,14 @@ func (b *notebook) Run(_ context.Context, _, code string) (domarkx.Result, error
 		jsonvalue.Member{Name: "output", Value: jsonvalue.StringValue("ran")})}, nil
 }
 
-func (b *notebook) Changed(context.Context) (bool, error) { return true, nil }
-
 func (b *notebook) Commit(ctx context.Context, w domarkx.VersionWriter) error {
-	if err := w.Add(ctx, "", domarkx.File{Type: domarkx.Directory, Mode: 0o755}); err != nil {
-		return err
+	if b.Torn != nil {
+		return b.Torn
 	}
-	files, err := os.ReadDir(b.dir)
-	if err != nil {
-		return err
-	}
-	for _, f := range files {
-		data, err := os.ReadFile(filepath.Join(b.dir, f.Name()))
-		if err != nil {
-			return err
-		}
-		id, size, err := w.Content(ctx, bytes.NewReader(data))
-		if err != nil {
-			return err
-		}
-		if err := w.Add(ctx, f.Name(), domarkx.File{Type: domarkx.Regular, Mode: 0o644, ID: id, Size: size}); err != nil {
-			return err
-		}
-	}
-	return nil
+	return b.Resource.Commit(ctx, w)
 }
 
-func (b *notebook) Load(ctx context.Context, r domarkx.VersionReader, version string) error {
-	if err := os.RemoveAll(b.dir); err != nil {
-		return err
-	}
-	return domarkx.WalkVersion(ctx, r, version, func(path string, f domarkx.File) error {
-		if f.Type == domarkx.Directory {
-			return os.MkdirAll(filepath.Join(b.dir, path), 0o755)
-		}
-		c, err := r.Content(ctx, f.ID)
-		if err != nil {
-			return err
-		}
-		defer c.Close()
-		data, err := io.ReadAll(io.NewSectionReader(c, 0, c.Size()))
-		if err != nil {
-			return err
-		}
-		return os.WriteFile(filepath.Join(b.dir, path), data, 0o644)
-	})
-}
-
-func (b *notebook) Path() string                       { return b.dir }
-func (b *notebook) Close(context.Context) error        { return nil }
-func (b *notebook) TearDown(ctx context.Context) error { return os.RemoveAll(b.dir) }
+func (b *notebook) Changed(context.Context) (bool, error) { return true, nil }
 
 // File returns the content of a file in a version, or "-" if the file does not exist.
 func (c *Clone) File(t *testing.T, version, name string) string {

@@ -140,10 +140,7 @@ func TestRemoveWorkspaces(t *testing.T) {
 	}
 	directory := c.directory("s")
 	c.put("s", "mine", "x")
-	// What is not a file cannot be committed by this resource.
-	if err := os.Mkdir(filepath.Join(directory, "folder"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	c.Notes.Torn = errors.New("a page is torn")
 	for name, remove := range map[string]func() error{
 		"the workspace": func() error { _, err := c.RemoveWorkspace(t.Context(), "s", nil); return err },
 		"the session":   func() error { _, err := c.Remove(t.Context(), "s", nil); return err },

@@ -270,7 +270,7 @@ func TestWhatChangedBetweenCallsIsAVersion(t *testing.T) {
 
 // notesDir returns the directory of the only notebook.
 func (c *clone) notesDir() string {
-	found, err := filepath.Glob(filepath.Join(c.Dir, ".git/domarkx/workspaces/*/*/notes"))
+	found, err := filepath.Glob(filepath.Join(c.Dir, ".git/domarkx/workspaces/*/*/files"))
 	if err != nil || len(found) != 1 {
 		c.T.Fatalf("notebooks %q, %v", found, err)
 	}

@@ -31,7 +31,7 @@ func run(c *enginetest.Clone, failed int) {
 
 // notebook returns the directory of the only notebook.
 func notebook(c *enginetest.Clone) string {
-	found, err := filepath.Glob(filepath.Join(c.Dir, ".git/domarkx/workspaces/*/*/notes"))
+	found, err := filepath.Glob(filepath.Join(c.Dir, ".git/domarkx/workspaces/*/*/files"))
 	if err != nil || len(found) != 1 {
 		c.T.Fatalf("notebooks %q, %v", found, err)
 	}
