@@ -5,47 +5,45 @@ import (
 	"io"
 	"maps"
 	"slices"
-
-	"github.com/domarkx/domarkx/git-domarkx/engine"
 )
-
-// A fetchRequest describes what to fetch.
-type fetchRequest struct {
-	// The names to fetch; none means all. A fetched session also brings the workspaces whose
-	// newest version one of its messages links.
-	Sessions, Workspaces []string
-
-	Checks   engine.DocumentChecks // run on everything that arrives
-	Progress io.Writer             // receives Git's progress output; nil for none
-}
 
 // A fetchResult holds the state of the remote.
 type fetchResult struct {
 	Before, After Tips // tips on the remote before and after the fetch, as far as they passed verification
-	// Rejected lists the sessions and workspaces with contents on the remote that were not
-	// accepted, with the reasons.
-	Rejected rejections
+	// Rejected has the reasons why the contents of sessions and workspaces on the remote were not accepted.
+	Rejected byName[error]
 }
 
-// rejections maps the names of sessions and workspaces to the reasons why they were rejected.
-type rejections struct{ Sessions, Workspaces map[string]error }
+// byName has a value for each of some sessions and workspaces.
+type byName[V any] struct{ Sessions, Workspaces map[string]V }
 
-// of returns the error of a session or of one of its workspaces, or nil.
-func (r rejections) of(session string, workspaces ...string) error {
-	if err := r.Sessions[session]; err != nil {
+func newByName[V any]() byName[V] { return byName[V]{map[string]V{}, map[string]V{}} }
+
+// set sets the value for a shared reference.
+func (b byName[V]) set(ref string, value V) {
+	if name, ok := workspaceOfRef(ref); ok {
+		b.Workspaces[name] = value
+		return
+	}
+	b.Sessions[sessionOfRef(ref)] = value
+}
+
+// Tips maps the names of sessions and workspaces to their newest snapshots and versions, or to a
+// status.
+type Tips = byName[string]
+
+// rejection returns the error of a session or of one of its workspaces, or nil.
+func (f fetchResult) rejection(session string, workspaces ...string) error {
+	if err := f.Rejected.Sessions[session]; err != nil {
 		return err
 	}
 	for _, workspace := range append([]string{session}, workspaces...) {
-		if err := r.Workspaces[workspace]; err != nil {
+		if err := f.Rejected.Workspaces[workspace]; err != nil {
 			return err
 		}
 	}
 	return nil
 }
-
-// Tips maps the names of sessions and workspaces to their newest snapshots and versions, or to a
-// status.
-type Tips struct{ Sessions, Workspaces map[string]string }
 
 // UpToDate is the status of a session that needed no change.
 const UpToDate = "up to date"
@@ -76,7 +74,7 @@ func (m *Manager) Fetch(ctx context.Context, remote string, names []string, prog
 	for _, name := range fetched.chosen(names) {
 		old, now := before.Sessions[name], after.Sessions[name]
 		status := UpToDate
-		switch bad := fetched.Rejected.of(name); {
+		switch bad := fetched.rejection(name); {
 		case bad != nil:
 			all = append(all, rejected(name, bad))
 			continue
@@ -93,24 +91,6 @@ func (m *Manager) Fetch(ctx context.Context, remote string, names []string, prog
 		all = append(all, Result{Name: name, Status: status})
 	}
 	return all, m.rememberRemoved(remote, before, after)
-}
-
-// fetch downloads sessions and their workspaces, or everything if names is empty.
-func (m *Manager) fetch(ctx context.Context, remote string, names []string, progress io.Writer) (fetchResult, error) {
-	r := fetchRequest{Sessions: names, Checks: engine.NewDocumentChecks(m.store), Progress: progress}
-	if len(names) > 0 {
-		assigned, err := m.sessions.Attached(ctx)
-		if err != nil {
-			return fetchResult{}, err
-		}
-		for _, name := range names {
-			r.Workspaces = append(r.Workspaces, name)
-			if workspace := assigned[name]; workspace != "" {
-				r.Workspaces = append(r.Workspaces, workspace)
-			}
-		}
-	}
-	return m.fetchRefs(ctx, remote, r)
 }
 
 // chosen returns names, or if names is empty, all sessions that the remote has or had and all

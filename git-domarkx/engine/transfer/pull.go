@@ -115,7 +115,7 @@ const Refused = "refused"
 // receive takes over the remote's redaction of a session, and what expired there.
 func (p *pull) receive(ctx context.Context, from, name string) (Received, error) {
 	now := p.After.Sessions[name]
-	if now == "" || p.Rejected.of(name, append(p.going[name], p.all[name])...) != nil {
+	if now == "" || p.rejection(name, append(p.going[name], p.all[name])...) != nil {
 		return Received{}, nil
 	}
 	place, err := remote.Find(ctx, p.m.store.Git(), from)
@@ -136,7 +136,7 @@ func (p *pull) receive(ctx context.Context, from, name string) (Received, error)
 
 // one pulls one session and its workspaces, and returns the status.
 func (p *pull) one(ctx context.Context, tx *transaction.Tx, name string) (string, error) {
-	if err := p.Rejected.of(name, append(p.going[name], p.all[name])...); err != nil {
+	if err := p.rejection(name, append(p.going[name], p.all[name])...); err != nil {
 		return "", err
 	}
 	before, now := p.Before.Sessions[name], p.After.Sessions[name]

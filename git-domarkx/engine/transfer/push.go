@@ -93,8 +93,7 @@ func (p *push) list() []Result {
 
 // beginPush collects the local and the remote tips, and the names of the sessions to push.
 func (m *Manager) beginPush(ctx context.Context, r PushRequest, progress io.Writer) (*push, []string, error) {
-	p := &push{m: m, results: map[string]Result{}, carrier: map[string]string{},
-		send: Tips{map[string]string{}, map[string]string{}}}
+	p := &push{m: m, results: map[string]Result{}, carrier: map[string]string{}, send: newByName[string]()}
 	var err error
 	if p.place, err = remote.Find(ctx, m.store.Git(), r.Remote); err != nil {
 		return nil, nil, err

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 	"github.com/domarkx/domarkx/gitstore/refdb"
 	"github.com/domarkx/domarkx/gitstore/refname"
@@ -52,16 +53,28 @@ func workspaceOfRef(ref string) (string, bool) {
 	return strings.CutPrefix(ref, refname.Workspaces.Ref(""))
 }
 
-// fetchRefs gets sessions and workspaces from a remote. It warns about references that this
-// program does not accept.
-func (m *Manager) fetchRefs(ctx context.Context, name string, r fetchRequest) (result fetchResult, err error) {
+// fetch downloads sessions and their workspaces, or everything if names is empty, and verifies all that arrives. A fetched session
+// also brings the workspaces whose newest version one of its messages links. fetch warns about references that this program does
+// not accept. progress receives Git's output; nil for none.
+func (m *Manager) fetch(ctx context.Context, name string, names []string, progress io.Writer) (result fetchResult, err error) {
 	from, err := remote.Find(ctx, m.store.Git(), name)
 	if err != nil {
 		return result, err
 	}
-	client := m.client(ctx, r.Progress)
+	assigned, err := m.sessions.Attached(ctx)
+	if err != nil {
+		return result, err
+	}
+	var only []string
+	for _, session := range names {
+		only = append(only, refname.Sessions.Ref(session), refname.Workspaces.Ref(session))
+		if workspace := assigned[session]; workspace != "" {
+			only = append(only, refname.Workspaces.Ref(workspace))
+		}
+	}
+	client := m.client(ctx, progress)
 	client.Verify = func(ctx context.Context, refs []refdb.Ref) (map[string]error, error) {
-		return m.store.Verify(ctx, refs, r.Checks)
+		return m.store.Verify(ctx, refs, engine.NewDocumentChecks(m.store))
 	}
 	client.Receive = func(ctx context.Context, ref refdb.Ref) (bool, []remote.Move, error) {
 		if !m.store.HasReplacements() {
@@ -81,13 +94,6 @@ func (m *Manager) fetchRefs(ctx context.Context, name string, r fetchRequest) (r
 	if result.Before, err = m.seen(client, from); err != nil {
 		return result, err
 	}
-	var only []string
-	for _, session := range r.Sessions {
-		only = append(only, refname.Sessions.Ref(session))
-	}
-	for _, workspace := range r.Workspaces {
-		only = append(only, refname.Workspaces.Ref(workspace))
-	}
 	fetched, err := client.Fetch(ctx, from, only...)
 	if err != nil {
 		return result, explained(err)
@@ -96,13 +102,9 @@ func (m *Manager) fetchRefs(ctx context.Context, name string, r fetchRequest) (r
 		m.sessions.Warn(ignored)
 	}
 	result.After = tipsIn(fetched.Refs)
-	result.Rejected = rejections{Sessions: map[string]error{}, Workspaces: map[string]error{}}
+	result.Rejected = newByName[error]()
 	for ref, err := range fetched.Rejected {
-		if workspace, ok := workspaceOfRef(ref); ok {
-			result.Rejected.Workspaces[workspace] = err
-		} else {
-			result.Rejected.Sessions[sessionOfRef(ref)] = err
-		}
+		result.Rejected.set(ref, err)
 	}
 	return result, nil
 }
@@ -122,20 +124,11 @@ func (m *Manager) seen(client *remote.Client, in remote.Remote) (Tips, error) {
 }
 
 func tipsIn(refs []refdb.Ref) Tips {
-	tips := Tips{Sessions: map[string]string{}, Workspaces: map[string]string{}}
+	tips := newByName[string]()
 	for _, ref := range refs {
-		setTip(tips, ref.Name, ref.ID)
+		tips.set(ref.Name, ref.ID)
 	}
 	return tips
-}
-
-// setTip sets the value for a shared reference in tips.
-func setTip(tips Tips, ref, value string) {
-	if name, ok := workspaceOfRef(ref); ok {
-		tips.Workspaces[name] = value
-		return
-	}
-	tips.Sessions[sessionOfRef(ref)] = value
 }
 
 // pushRefs updates tips on a remote: all or none if they need less than domarkx.limit.push. It returns a status for each.
@@ -166,10 +159,10 @@ func (m *Manager) pushRefs(ctx context.Context, name string, out outgoing, progr
 	}
 	results, err := client.Push(ctx, to, changes...)
 	err = explained(err)
-	statuses := tipsIn(nil)
+	statuses := newByName[string]()
 	var sent []string
 	for _, r := range results {
-		setTip(statuses, r.Ref, pushStatus(r))
+		statuses.set(r.Ref, pushStatus(r))
 		if r.Status.OK() {
 			sent = append(sent, to.Tracking(r.Ref))
 		}
