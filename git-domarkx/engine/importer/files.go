@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/markdown"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
@@ -212,85 +211,76 @@ func (s *fileSet) add(name string, isWanted func(content []byte) bool) error {
 	return nil
 }
 
-// store stores the files that the snapshot base does not have. base is "" for a new session.
-func (s *fileSet) store(ctx context.Context, tx *transaction.Tx, filter transaction.Filter, base string) ([]domarkx.AttachedFile, []domarkx.Attachment, error) {
-	if s == nil {
-		return nil, nil, nil
-	}
-	before := map[string]string{}
-	if base != "" {
-		kept, err := tx.Files(ctx, base)
-		if err != nil {
-			return nil, nil, err
-		}
-		for _, f := range kept {
-			before[f.Path] = f.SHA256
-		}
-	}
-	var files []domarkx.AttachedFile
-	var contents []domarkx.Attachment
+// store adds the files that the snapshot does not have.
+func (s *fileSet) store(to *attachmentSet) error {
 	for _, f := range s.files {
-		if before[f.Path] == f.SHA256 {
+		if to.has[f.Path] == f.SHA256 {
 			continue
 		}
 		content, err := s.dir.File(f.Path, engine.MaxFileSize)
-		var a domarkx.Attachment
 		if err == nil {
-			a, _, err = tx.StoreAttachment(ctx, filter, bytes.NewReader(content))
+			err = to.store(f.Path, content)
 		}
-		if err == nil && a.SHA256 != f.SHA256 {
+		if err == nil && to.has[f.Path] != f.SHA256 {
 			err = document.ErrChanged
 		}
 		if err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", filepath.Join(s.dir.Path, filepath.FromSlash(f.Path)), err)
+			return fmt.Errorf("%s: %w", filepath.Join(s.dir.Path, filepath.FromSlash(f.Path)), err)
 		}
-		files, contents = append(files, f), append(contents, a)
 	}
-	return files, contents, nil
+	return nil
 }
 
-// attachPictures stores the images of a transcript that the snapshot base does not have, and returns them.
-func (imp *importer) attachPictures(ctx context.Context, in input, messages format.Messages, filter transaction.Filter, base string) ([]domarkx.AttachedFile, []domarkx.Attachment, error) {
-	if !in.HasImages {
-		return nil, nil, nil
-	}
-	kept, err := imp.newPictures(ctx, filter, base)
-	if err != nil {
-		return nil, nil, err
-	}
-	return kept.files, kept.contents, document.EachImage(messages, kept.keep)
-}
-
-// A pictureSet collects the images that a snapshot does not have.
-type pictureSet struct {
+// An attachmentSet stores the files that a snapshot does not have.
+type attachmentSet struct {
 	tx       *transaction.Tx
 	ctx      context.Context
 	filter   transaction.Filter
-	seen     map[string]bool
+	has      map[string]string // path → SHA-256 of those that the snapshot has, and of those that were stored
 	files    []domarkx.AttachedFile
 	contents []domarkx.Attachment
 }
 
-// newPictures returns an empty set. base is the snapshot whose images are not collected, or "" for none.
-func (imp *importer) newPictures(ctx context.Context, filter transaction.Filter, base string) (*pictureSet, error) {
-	s := &pictureSet{tx: imp.tx, ctx: ctx, filter: filter, seen: map[string]bool{}}
+// newAttachments returns an empty set. base is the snapshot, or "" for none.
+func (imp *importer) newAttachments(ctx context.Context, filter transaction.Filter, base string) (*attachmentSet, error) {
+	s := &attachmentSet{tx: imp.tx, ctx: ctx, filter: filter, has: map[string]string{}}
 	if base == "" || imp.fresh[base] { // a snapshot of this update cannot be read; storing its files again takes no space
 		return s, nil
 	}
 	before, err := imp.tx.Files(ctx, base)
 	for _, f := range before {
-		s.seen[f.Path] = true
+		s.has[f.Path] = f.SHA256
 	}
 	return s, err
 }
 
-func (s *pictureSet) keep(path string, content []byte) error {
-	if s.seen[path] || len(s.files) == maxFilesCount {
+// attachments stores the files of a document, and the images of a transcript.
+func (imp *importer) attachments(ctx context.Context, r recognised) (*attachmentSet, error) {
+	named := imp.files != nil && !r.in.isFork
+	if !named && !r.in.HasImages {
+		return &attachmentSet{}, nil
+	}
+	s, err := imp.newAttachments(ctx, r.filter, r.base)
+	if err == nil && named {
+		err = imp.files.store(s)
+	}
+	if err == nil && r.in.HasImages {
+		err = document.EachImage(r.conv.Messages, s.keep)
+	}
+	return s, err
+}
+
+// keep stores an image, whose path says what it contains.
+func (s *attachmentSet) keep(path string, content []byte) error {
+	if s.has[path] != "" || len(s.files) == maxFilesCount {
 		return nil
 	}
-	s.seen[path] = true
+	return s.store(path, content)
+}
+
+func (s *attachmentSet) store(path string, content []byte) error {
 	a, size, err := s.tx.StoreAttachment(s.ctx, s.filter, bytes.NewReader(content))
 	s.files = append(s.files, domarkx.AttachedFile{Path: path, SHA256: a.SHA256, Size: size})
-	s.contents = append(s.contents, a)
+	s.has[path], s.contents = a.SHA256, append(s.contents, a)
 	return err
 }

@@ -84,7 +84,7 @@ func (imp *importer) grow(ctx context.Context, r recognised) (engine.SaveResult,
 	if err != nil {
 		return engine.SaveResult{}, inputError(in, err)
 	}
-	images, err := imp.newPictures(ctx, filter, r.base)
+	images, err := imp.newAttachments(ctx, filter, r.base)
 	for k := 0; in.codec.Images && err == nil && k < len(grown.Messages); k++ {
 		err = document.ImagesAsFiles(&grown.Messages[k], images.keep)
 	}
@@ -124,7 +124,7 @@ func (imp *importer) grow(ctx context.Context, r recognised) (engine.SaveResult,
 }
 
 // appendGrown commits the messages that were appended to a document.
-func (imp *importer) appendGrown(ctx context.Context, c engine.Change, more *growth, images *pictureSet) (domarkx.Info, error) {
+func (imp *importer) appendGrown(ctx context.Context, c engine.Change, more *growth, images *attachmentSet) (domarkx.Info, error) {
 	m, grown := imp.manager, more.parsed
 	origin, err := imp.tx.GrowOrigin(ctx, more.origin, bytes.NewReader(more.Added), more.Digest)
 	if err != nil {

@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/domarkx/domarkx/format"
-	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/syntax"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/edit"
@@ -123,17 +121,11 @@ func (imp *importer) commit(ctx context.Context, r recognised) (engine.SaveResul
 	for _, version := range made.Links {
 		e.NoteLink(version)
 	}
-	var contents []domarkx.Attachment
-	if !in.isFork {
-		if e.Files, contents, err = imp.files.store(ctx, imp.tx, r.filter, c.Base); err != nil {
-			return engine.SaveResult{}, err
-		}
-	}
-	files, pictures, err := imp.attachPictures(ctx, in, r.conv.Messages, r.filter, c.Base)
+	attached, err := imp.attachments(ctx, r)
 	if err != nil {
 		return engine.SaveResult{}, err
 	}
-	e.Files, e.Attachments = append(e.Files, files...), slices.Concat(attachments, contents, pictures)
+	e.Files, e.Attachments = attached.files, append(attachments, attached.contents...)
 	e.Linker = imp.homes.LinkerOf(in.home, e.Doc)
 	if e.Stated, err = imp.links.of(ctx, c.Name); err != nil {
 		return engine.SaveResult{}, err
