@@ -26,23 +26,23 @@ import (
 
 // A collector finds the documents that the paths of a request name.
 type collector struct {
-	manager    *Manager
-	large      func() // see [Request.Large]
-	stdin      io.Reader
-	as         string // session name that the user gave; "" if there are several documents
-	stdinAs    string // session name that the user gave for standard input
-	format     string
-	recognized bool   // whether to skip files of unknown formats
-	input      []byte // content of standard input, after it was read
-	others     int    // number of files in directories that are not sessions
-	homes      []Home
-	databases  map[string]*opencodedb.DB           // open databases, by path
-	listed     map[string][]opencode.StoredSession // sessions in the open databases
-	known      *sources.Record                     // record of imports as it was before this import; nil for none
+	Request
+	manager   *Manager
+	as        string // session name that the user gave; "" if there are several documents
+	input     []byte // content of standard input, after it was read
+	others    int    // number of files in directories that are not sessions
+	homes     []Home
+	databases map[string]*opencodedb.DB           // open databases, by path
+	listed    map[string][]opencode.StoredSession // sessions in the open databases
+	known     *sources.Record                     // record of imports as it was before this import; nil for none
 }
 
-func (m *Manager) collector(stdin io.Reader, stdinAs string) *collector {
-	return &collector{manager: m, stdin: stdin, stdinAs: stdinAs, databases: map[string]*opencodedb.DB{}, listed: map[string][]opencode.StoredSession{}}
+func (m *Manager) collector(r Request) *collector {
+	c := &collector{Request: r, manager: m, databases: map[string]*opencodedb.DB{}, listed: map[string][]opencode.StoredSession{}}
+	if len(r.Paths) == 1 {
+		c.as = r.As
+	}
+	return c
 }
 
 // A found is a document to import that was not read yet.
@@ -61,11 +61,11 @@ type found struct {
 	row    row  // session in a database; empty for a file
 }
 
-// find returns the documents that the user named. Documents that are saves of one session are in the order of their
+// find returns the documents of the request. Documents that are saves of one session are in the order of their
 // times. find calls bad for each path that cannot be read, and continues with the others.
-func (c *collector) find(ctx context.Context, paths []string, bad func(error)) ([]found, error) {
+func (c *collector) find(ctx context.Context, bad func(error)) ([]found, error) {
 	var all []found
-	for _, path := range paths {
+	for _, path := range c.Paths {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
@@ -76,7 +76,7 @@ func (c *collector) find(ctx context.Context, paths []string, bad func(error)) (
 		case isRow:
 			inside, err = c.database(ctx, database, session)
 		case path == "-":
-			inside, err = []found{{path: path, key: "-:" + c.stdinAs, as: c.stdinAs, name: c.stdinAs}}, nil
+			inside, err = []found{{path: path, key: "-:" + c.As, as: c.As, name: c.As}}, nil
 		case err != nil:
 			err = fmt.Errorf("%s: %w", path, local.PathError(err))
 		case info.IsDir() && opencodedb.IsStorage(path):
@@ -87,10 +87,10 @@ func (c *collector) find(ctx context.Context, paths []string, bad func(error)) (
 			}
 		case !info.Mode().IsRegular(): // opening a FIFO would block until a writer opens it
 			err = fmt.Errorf("%s: %w: not a regular file; pass its content on standard input, as -", path, domarkx.ErrInvalid)
-		case c.recognized:
+		case c.Recognized:
 			inside, err = c.recognize(ctx, path, filepath.Base(path), "", nil)
 		default:
-			inside, err = c.file(ctx, path, info, len(paths) == 1)
+			inside, err = c.file(ctx, path, info, len(c.Paths) == 1)
 		}
 		if err != nil {
 			bad(err)
@@ -139,7 +139,7 @@ func (c *collector) recognize(ctx context.Context, path, relative, name string, 
 	if err != nil {
 		return nil, err
 	}
-	if f.home = home; home == nil && c.known != nil && c.as == "" && f.isAsRecorded(c.known.Get(f.key), c.format) {
+	if f.home = home; home == nil && c.known != nil && c.as == "" && f.isAsRecorded(c.known.Get(f.key), c.Format) {
 		return []found{f}, nil
 	}
 	head, err := document.HeadOf(path)
@@ -225,7 +225,7 @@ func (c *collector) open(ctx context.Context, f found) (in input, err error) {
 	case f.path == "-":
 		in.found = f
 		if c.input == nil {
-			if c.input, err = io.ReadAll(c.stdin); err != nil {
+			if c.input, err = io.ReadAll(c.Stdin); err != nil {
 				return input{}, fmt.Errorf("reading standard input: %w", err)
 			}
 		}
@@ -252,7 +252,7 @@ func (c *collector) open(ctx context.Context, f found) (in input, err error) {
 		in.Close()
 		return input{}, &documentError{err}
 	}
-	in.insists = c.format != ""
+	in.insists = c.Format != ""
 	return in, nil
 }
 
@@ -271,8 +271,8 @@ func (c *collector) nameOf(relative string) string {
 
 // codec returns the codec that the user named, or the one that recognizes the document, or else that of Markdown.
 func (c *collector) codec(path string, data []byte) (format.Codec, error) {
-	if c.format != "" {
-		return c.manager.sessions.Codec(c.format)
+	if c.Format != "" {
+		return c.manager.sessions.Codec(c.Format)
 	}
 	if codec, ok := format.Pick(c.manager.codecs, data[:min(len(data), format.HeadSize)], path); ok {
 		return codec, nil

@@ -40,7 +40,7 @@ func (c *collector) directory(ctx context.Context, root string, bad func(error))
 	}
 	var homes []Home
 	if keeper := c.manager.homes; keeper != nil {
-		homes = keeper.Find(c.manager.codecs, c.format, root, relative, document.HeadOf)
+		homes = keeper.Find(c.manager.codecs, c.Format, root, relative, document.HeadOf)
 		c.homes = append(c.homes, homes...)
 	}
 	for _, name := range relative {

@@ -59,7 +59,7 @@ func (c *collector) close() error {
 
 // database finds the sessions in a database: all of them, or only the one with the given id.
 func (c *collector) database(ctx context.Context, path, id string) ([]found, error) {
-	if c.format != "" && c.format != opencode.Name {
+	if c.Format != "" && c.Format != opencode.Name {
 		return nil, fmt.Errorf("%s: %w: it is a database, from which only sessions of %s are read", path, domarkx.ErrInvalid, opencode.Name)
 	}
 	known, ok := c.listed[path]

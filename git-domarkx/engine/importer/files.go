@@ -57,11 +57,11 @@ const (
 func (imp *importer) filesOf(ctx context.Context, d *reader, conv document.Conversation) (*fileSet, error) {
 	in := d.in
 	images, err := imp.imagesOf(in, conv)
-	if err != nil || len(images) == 0 && len(imp.attach) == 0 {
+	if err != nil || len(images) == 0 && len(imp.Attach) == 0 {
 		return nil, err
 	}
 	s := &fileSet{dir: &d.dir, seen: map[string]bool{}, refused: map[string]*Repeated{}}
-	for _, path := range imp.attach {
+	for _, path := range imp.Attach {
 		if err := s.attach(path); err != nil {
 			return nil, fmt.Errorf("attaching %q: %w", path, err)
 		}

@@ -22,13 +22,13 @@ import (
 // It returns false if the document must be decoded from its beginning.
 func (imp *importer) byOldPart(ctx context.Context, c *collector, in input) (recognised, bool, error) {
 	none := recognised{}
-	if in.path == "-" || in.row.database != "" || len(imp.attach) > 0 || imp.always {
+	if in.path == "-" || in.row.database != "" || len(imp.Attach) > 0 || imp.Redact {
 		return none, false, nil
 	}
 	known := imp.sources.Get(imp.key(in))
 	tip, ok := imp.here[known.Session]
 	if !ok || known.Growth == nil || tip.ID != known.Snapshot || imp.fresh[tip.ID] || tip.Messages == 0 ||
-		c.format != "" && c.format != known.Growth.Format {
+		c.Format != "" && c.Format != known.Growth.Format {
 		return none, false, nil
 	}
 	in.codec, ok = format.ByName(imp.manager.codecs, known.Growth.Format)

@@ -98,17 +98,13 @@ func (m *Manager) Import(ctx context.Context, r Request) (result Result, err err
 	if err != nil {
 		return Result{}, err
 	}
-	c := m.collector(r.Stdin, r.As)
-	c.format, c.recognized, c.large = r.Format, r.Recognized, r.Large
-	if len(r.Paths) == 1 {
-		c.as = r.As
-	}
+	c := m.collector(r)
 	bad := func(err error) { result.Bad = append(result.Bad, err) }
 	defer func() { err = errors.Join(err, c.close()) }()
 	if c.known, err = sources.Open(m.env.StateDir); err != nil {
 		return Result{}, err
 	}
-	todo, err := c.find(ctx, r.Paths, bad)
+	todo, err := c.find(ctx, bad)
 	if err != nil {
 		return Result{}, err
 	}
@@ -130,7 +126,7 @@ func (m *Manager) Import(ctx context.Context, r Request) (result Result, err err
 		var imp *importer
 		err = m.sessions.Update(ctx, "import", func(tx *transaction.Tx) error {
 			imp = &importer{manager: m, tx: tx, change: engine.Change{Operation: "import", Author: author, Committer: committer},
-				options:  options{homes: homes, links: links, attach: r.Attach, ignore: r.Ignore, always: r.Redact},
+				options:  options{Request: r, homes: homes, links: links},
 				sessions: sessions{made: map[string]bool{}, before: map[string]string{}, fresh: map[string]bool{}}}
 			if imp.sources, err = sources.Open(m.env.StateDir); err != nil {
 				return err

@@ -34,11 +34,9 @@ type importer struct {
 
 // The options of a request apply to each of its documents.
 type options struct {
-	attach []string // paths of files to attach to the session
-	ignore func(title string) bool
-	homes  KeptHomes
-	links  *linkRequest // nil if no stated versions are linked
-	always bool         // whether to redact all documents
+	Request
+	homes KeptHomes
+	links *linkRequest // nil if no stated versions are linked
 }
 
 // The sessions are those of the repository, with what this update has changed in them.

@@ -59,8 +59,8 @@ func (d *reader) open(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if d.in = in; d.large != nil && in.isLarge() {
-		d.large()
+	if d.in = in; d.Large != nil && in.isLarge() {
+		d.Large()
 	}
 	return nil
 }

@@ -81,11 +81,11 @@ func (imp *importer) recognise(ctx context.Context, d *reader, in input, conv *d
 
 // byStamp recognises a document whose stamp is that of its last import. It does not read the document.
 func (imp *importer) byStamp(ctx context.Context, c *collector, in input) (recognised, bool) {
-	if in.path == "-" || len(imp.attach) > 0 || imp.links != nil || imp.homes.IsNew(in.home) || !in.isAsRecorded(imp.sources.Get(imp.key(in)), c.format) {
+	if in.path == "-" || len(imp.Attach) > 0 || imp.links != nil || imp.homes.IsNew(in.home) || !in.isAsRecorded(imp.sources.Get(imp.key(in)), c.Format) {
 		return recognised{}, false
 	}
 	known, ok, err := imp.known(ctx, in)
-	return recognised{is: unchanged, in: in, record: save{known: known}}, err == nil && ok && in.isAsRecorded(known, c.format)
+	return recognised{is: unchanged, in: in, record: save{known: known}}, err == nil && ok && in.isAsRecorded(known, c.Format)
 }
 
 // main reads the header of a document. conv is nil if that is not necessary, or if nothing is to be imported; is says why.
@@ -122,7 +122,7 @@ func (imp *importer) main(ctx context.Context, d *reader, known sources.Source, 
 
 // isComplete reports whether the unchanged bytes of a document say all that it contains.
 func (imp *importer) isComplete(in *input) (bool, error) {
-	if imp.homes.IsNew(in.home) || imp.links != nil || len(imp.attach) > 0 {
+	if imp.homes.IsNew(in.home) || imp.links != nil || len(imp.Attach) > 0 {
 		return false, nil
 	}
 	includes, err := in.includes()
@@ -216,9 +216,9 @@ func (s *sessions) isReadable(tip, base string) bool {
 
 // ignored reports whether the request leaves out conversations with the title in a header.
 func (imp *importer) ignored(h *domarkx.Header) bool {
-	if imp.ignore == nil || h.UserMetadata == nil {
+	if imp.Ignore == nil || h.UserMetadata == nil {
 		return false
 	}
 	title, ok := h.UserMetadata.Get("title")
-	return ok && imp.ignore(title.Text())
+	return ok && imp.Ignore(title.Text())
 }

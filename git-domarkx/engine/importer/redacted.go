@@ -18,7 +18,7 @@ func (imp *importer) filterOf(ctx context.Context, r recognised) (transaction.Fi
 	switch {
 	case r.in.IsRedacted():
 		return r.in.Filter, nil
-	case imp.always || r.in.always:
+	case imp.Redact || r.in.always:
 		return imp.tx.FilterAlways(ctx, r.name)
 	}
 	return imp.tx.Filter(ctx, r.name)

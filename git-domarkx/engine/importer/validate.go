@@ -22,9 +22,9 @@ import (
 // Validate decodes documents, and calls bad for each problem: also for problems despite which an import would import a
 // document, and for resources that their plugins would reject. It returns the number of documents.
 func (m *Manager) Validate(ctx context.Context, paths []string, stdin io.Reader, bad func(error)) (documents int, err error) {
-	c := m.collector(stdin, "-")
+	c := m.collector(Request{Paths: paths, Stdin: stdin})
 	defer func() { err = errors.Join(err, c.close()) }()
-	all, err := c.find(ctx, paths, bad)
+	all, err := c.find(ctx, bad)
 	if err != nil {
 		return 0, err
 	}
