@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
@@ -83,39 +84,42 @@ func documentDigests(doc *domarkx.Document, added *Runs) Digests {
 
 // digests returns the digests of a snapshot: first those of its header, then those after each
 // message that can run something. The last ones are the digests of the snapshot.
-func (m *Manager) digests(ctx context.Context, info domarkx.Info) ([]Digests, error) {
+func (m *Manager) digests(ctx context.Context, info domarkx.Info) ([]Digests, cachedDigests, error) {
 	state, err := m.store.Load(ctx, info.ID)
 	if err != nil {
-		return nil, err
+		return nil, cachedDigests{}, err
 	}
-	return m.stateDigests(ctx, info.Name, state)
+	return m.stateDigests(ctx, info.Name, state, nil)
 }
 
-// stateDigests is like digests for a state, which need not be stored.
-func (m *Manager) stateDigests(ctx context.Context, session string, state *domarkx.State) ([]Digests, error) {
+// stateDigests is like digests for a state, which need not be stored, and in which some messages are replaced by others.
+func (m *Manager) stateDigests(ctx context.Context, session string, state *domarkx.State, replaced map[int]domarkx.Message) (all []Digests, k cachedDigests, err error) {
 	h, err := view.LoadHeader(ctx, m.store, state.Headers)
 	if err != nil {
-		return nil, err
+		return nil, k, err
 	}
 	added, err := m.AddedTo(ctx, session, h)
 	if err != nil {
-		return nil, err
+		return nil, k, err
 	}
 	header := HeaderDigest(h, added)
-	all := []Digests{{header, header}}
-	for _, e := range state.Thread.Live {
+	k = cachedDigests{Digests: Digests{header, header}, besides: added.Digest(), last: none}
+	all = []Digests{k.Digests}
+	for i, e := range state.Thread.Live {
 		if e.Role != domarkx.Assistant {
 			continue
 		}
-		msg, err := view.LoadMessage(ctx, m.store, e)
-		if err != nil {
-			return nil, err
+		msg, ok := replaced[i]
+		if !ok {
+			if msg, err = view.LoadMessage(ctx, m.store, e); err != nil {
+				return nil, k, err
+			}
 		}
-		if d := all[len(all)-1].Message(msg); d != all[len(all)-1] {
-			all = append(all, d)
+		if k = k.appended(i, msg); k.last == i {
+			all = append(all, k.Digests)
 		}
 	}
-	return all, nil
+	return all, k, nil
 }
 
 // Digest returns the digest of everything that a snapshot runs.
@@ -126,25 +130,27 @@ func (m *Manager) Digest(ctx context.Context, info domarkx.Info) (Digest, error)
 
 // Digests returns the digests of a snapshot and the digest of what runs besides its document.
 func (m *Manager) Digests(ctx context.Context, info domarkx.Info) (d Digests, besides Digest, err error) {
+	k, err := m.known(ctx, info)
+	return k.Digests, k.besides, err
+}
+
+// known returns the digests of a snapshot, which are then in the cache.
+func (m *Manager) known(ctx context.Context, info domarkx.Info) (k cachedDigests, err error) {
 	h, err := view.Header(ctx, m.store, info.ID)
 	if err != nil {
-		return d, besides, err
+		return k, err
 	}
 	added, err := m.AddedTo(ctx, info.Name, h)
 	if err != nil {
-		return d, besides, err
+		return k, err
 	}
-	besides = added.Digest()
-	if known, ok := m.cached(info); ok && known.besides == besides {
-		return known.Digests, besides, nil
+	if k, ok := m.cached(info); ok && k.besides == added.Digest() {
+		return k, nil
 	}
-	all, err := m.digests(ctx, info)
-	if err != nil {
-		return d, besides, err
+	if _, k, err = m.digests(ctx, info); err == nil {
+		m.cache(info, k)
 	}
-	d = all[len(all)-1]
-	m.cache(info, cachedDigests{d, besides})
-	return d, besides, nil
+	return k, err
 }
 
 // digestFile returns the path of the file that caches the digests of a session's newest snapshot,
@@ -159,6 +165,19 @@ func (m *Manager) digestFile(session string) string {
 type cachedDigests struct {
 	Digests
 	besides Digest
+	before  Digests // without the last message that runs something
+	last    int     // index of that message; none if nothing runs or it is not known
+}
+
+// none is the index of no message.
+const none = -1
+
+// appended returns the digests after another message, which gets the index at.
+func (k cachedDigests) appended(at int, msg domarkx.Message) cachedDigests {
+	if now := k.Message(msg); now != k.Digests {
+		k.Digests, k.before, k.last = now, k.Digests, at
+	}
+	return k
 }
 
 // cached returns the cached digests of a snapshot. ok is false if they are not cached.
@@ -168,10 +187,20 @@ func (m *Manager) cached(info domarkx.Info) (k cachedDigests, ok bool) {
 		return k, false
 	}
 	words := strings.Fields(string(data))
-	if len(words) != 4 || words[0] != info.ID {
+	if len(words) != 7 || words[0] != info.ID {
 		return k, false
 	}
-	return k, k.Whole.parse(words[1]) && k.Settled.parse(words[2]) && k.besides.parse(words[3])
+	ok = true
+	for i, d := range k.all() {
+		ok = d.parse(words[1+i]) && ok
+	}
+	k.last, err = strconv.Atoi(words[6])
+	return k, ok && err == nil
+}
+
+// all returns the digests in the order of the file.
+func (k *cachedDigests) all() []*Digest {
+	return []*Digest{&k.Whole, &k.Settled, &k.besides, &k.before.Whole, &k.before.Settled}
 }
 
 // parse parses a digest in hexadecimal and reports whether it is valid.
@@ -191,7 +220,11 @@ func (m *Manager) cache(info domarkx.Info, k cachedDigests) {
 	if err != nil {
 		return
 	}
-	_, err = f.WriteString(strings.Join([]string{info.ID, k.Whole.String(), k.Settled.String(), k.besides.String()}, " ") + "\n")
+	words := []string{info.ID}
+	for _, d := range k.all() {
+		words = append(words, d.String())
+	}
+	_, err = f.WriteString(strings.Join(words, " ") + " " + strconv.Itoa(k.last) + "\n")
 	if closeErr := f.Close(); err != nil || closeErr != nil || os.Rename(f.Name(), path) != nil {
 		os.Remove(f.Name())
 	}
@@ -202,6 +235,6 @@ func (m *Manager) cache(info domarkx.Info, k cachedDigests) {
 func (m *Manager) CacheAppended(before, after domarkx.Info, added domarkx.Message) {
 	if k, ok := m.cached(before); ok {
 		after.Name = before.Name
-		m.cache(after, cachedDigests{k.Message(added), k.besides})
+		m.cache(after, k.appended(before.Messages, added))
 	}
 }

@@ -3,11 +3,9 @@ package trust
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine/toolcall"
-	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 )
 
 // An Extension extends the trust in a session when the session moves from one snapshot, which has no ID if the session is new, to
@@ -33,32 +31,53 @@ func Appended(msg domarkx.Message) Extension {
 			m.CacheAppended(before, after, msg)
 			return nil
 		}
-		was, _, err := m.Digests(ctx, before)
+		k, err := m.known(ctx, before)
 		if err != nil {
 			return err
 		}
-		m.CacheAppended(before, after, msg)
-		return m.Grow(ctx, was.Message(msg), after.Name, was)
+		now := k.appended(before.Messages, msg)
+		m.cache(after, now)
+		return m.Grow(ctx, now.Digests, after.Name, k.Digests)
 	}
 }
 
-// ExtendRecorded extends the trust in a session to a call of a message, and to the arguments that
-// its resource added, when this program records its result: the user approved the call, as part of the
-// session or by itself. after is the snapshot with the result, and msg the message in it. It
-// returns the digests before and after.
-func (m *Manager) ExtendRecorded(ctx context.Context, c *Chain, before, after domarkx.Info, id domarkx.ID, msg domarkx.Message) (was, now Digests, err error) {
-	if err := m.seek(ctx, c, before, id); err != nil {
+// AppendedTo is the Extension for a message that is not trusted.
+func AppendedTo(msg domarkx.Message) Extension {
+	return func(ctx context.Context, m *Manager, before, after domarkx.Info) error {
+		if before.ID == "" {
+			return nil
+		}
+		k, err := m.known(ctx, before)
+		if err == nil {
+			m.cache(after, k.appended(before.Messages, msg))
+		}
+		return err
+	}
+}
+
+// ExtendRecorded extends the trust in a session to a call of message at, and to the arguments that its resource added, when this
+// program records its result: the user approved the call, as part of the session or by itself. after is the snapshot with the
+// result, and msg the message in it. It returns the digests before and after. For the last message that runs something, the cost
+// does not grow with the session.
+func (m *Manager) ExtendRecorded(ctx context.Context, before, after domarkx.Info, at int, msg domarkx.Message) (was, now Digests, err error) {
+	k, err := m.known(ctx, before)
+	if err != nil {
 		return was, now, err
 	}
-	if was, err = m.from(ctx, c, before, nil); err != nil {
-		return was, now, err
+	was = k.Digests
+	if k.last == at {
+		k = cachedDigests{Digests: k.before, besides: k.besides, last: none}.appended(at, msg)
+	} else {
+		state, err := m.store.Load(ctx, before.ID)
+		if err != nil {
+			return was, now, err
+		}
+		if _, k, err = m.stateDigests(ctx, before.Name, state, map[int]domarkx.Message{at: msg}); err != nil {
+			return was, now, err
+		}
 	}
-	if now, err = m.from(ctx, c, before, &msg); err != nil {
-		return was, now, err
-	}
-	c.snapshot = after.ID
-	m.cache(after, cachedDigests{now, c.besides})
-	return was, now, m.Grow(ctx, now, before.Name, was)
+	m.cache(after, k)
+	return was, k.Digests, m.Grow(ctx, k.Digests, before.Name, was)
 }
 
 // extendNew trusts a new session that the user starts with a message that runs something, unless
@@ -139,93 +158,4 @@ func (d Digest) settledMessage(m domarkx.Message) Digest {
 
 func hasResult(content []domarkx.Block, i int) bool {
 	return i+1 < len(content) && content[i+1].Type == domarkx.CodeBlock && content[i+1].Language == toolcall.ResultLanguage
-}
-
-// A Chain is a place in a session: the digests before one of its messages. With it, the cost of
-// recording a result does not grow with the session. The zero Chain has no place.
-type Chain struct {
-	snapshot string     // for which the digests hold
-	message  domarkx.ID // the one behind the digests
-	before   Digests
-	besides  Digest
-}
-
-// AppendedTo is the Extension for a message that is not trusted. It sets the chain to the message.
-func AppendedTo(c *Chain, id domarkx.ID, msg domarkx.Message) Extension {
-	return func(ctx context.Context, m *Manager, before, after domarkx.Info) error {
-		if before.ID == "" {
-			return nil
-		}
-		d, besides, err := m.Digests(ctx, before)
-		if err == nil {
-			*c = Chain{after.ID, id, d, besides}
-			m.cache(after, cachedDigests{d.Message(msg), besides})
-		}
-		return err
-	}
-}
-
-// seek sets the chain to a message of a snapshot.
-func (m *Manager) seek(ctx context.Context, c *Chain, info domarkx.Info, message domarkx.ID) error {
-	if c.snapshot == info.ID && c.message == message {
-		return nil
-	}
-	h, err := view.Header(ctx, m.store, info.ID)
-	if err != nil {
-		return err
-	}
-	added, err := m.AddedTo(ctx, info.Name, h)
-	if err != nil {
-		return err
-	}
-	header := HeaderDigest(h, added)
-	*c = Chain{info.ID, message, Digests{header, header}, added.Digest()}
-	for e, err := range m.store.Entries(ctx, info.ID) {
-		if err != nil {
-			return err
-		}
-		if e.ID == message {
-			break
-		}
-		if e.Role != domarkx.Assistant {
-			continue
-		}
-		msg, err := view.LoadMessage(ctx, m.store, e)
-		if err != nil {
-			return err
-		}
-		c.before = c.before.Message(msg)
-	}
-	return nil
-}
-
-// from returns the digests of a snapshot in which the message behind the chain is replaced by
-// another one, or by none if that is nil. It reads the messages behind the chain.
-func (m *Manager) from(ctx context.Context, c *Chain, info domarkx.Info, replaced *domarkx.Message) (Digests, error) {
-	var behind []domarkx.Message // from the end of the session
-	for k := info.Messages - 1; k >= 0; k-- {
-		e, err := m.store.Entry(ctx, info.ID, k)
-		if err != nil {
-			return Digests{}, err
-		}
-		if e.ID == c.message && replaced != nil {
-			behind = append(behind, *replaced)
-			break
-		}
-		if e.Role == domarkx.Assistant {
-			msg, err := view.LoadMessage(ctx, m.store, e)
-			if err != nil {
-				return Digests{}, err
-			}
-			behind = append(behind, msg)
-		}
-		if e.ID == c.message {
-			break
-		}
-	}
-	d := c.before
-	for _, msg := range slices.Backward(behind) {
-		d = d.Message(msg)
-	}
-	return d, nil
 }

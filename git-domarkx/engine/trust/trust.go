@@ -242,24 +242,25 @@ func (m *Manager) Keep(ctx context.Context, name string, state *domarkx.State, b
 	if err != nil || grown(values, was, []Digests{was}).Empty() {
 		return Unchanged, err
 	}
-	now, err := m.stateDigests(ctx, name, state)
+	_, now, err := m.stateDigests(ctx, name, state, nil)
 	if err != nil {
 		return Unchanged, err
 	}
-	all, err := m.digests(ctx, before)
+	all, _, err := m.digests(ctx, before)
 	if err != nil {
 		return Unchanged, err
 	}
-	last := now[len(now)-1]
 	begins := func() bool {
-		return slices.ContainsFunc(all, func(d Digests) bool { return d.Whole == last.Whole })
+		return slices.ContainsFunc(all, func(d Digests) bool { return d.Whole == now.Whole })
 	}
 	if !begins() {
 		if all, err = m.digestsAlone(ctx, name, before); err != nil || !begins() {
 			return Unchanged, err
 		}
 	}
-	return func(ctx context.Context, m *Manager, _, _ domarkx.Info) error { return m.record(ctx, last, name, was) }, nil
+	return func(ctx context.Context, m *Manager, _, _ domarkx.Info) error {
+		return m.record(ctx, now.Digests, name, was)
+	}, nil
 }
 
 // digestsAlone returns the digests that a snapshot would have under another session name, if
@@ -274,7 +275,8 @@ func (m *Manager) digestsAlone(ctx context.Context, name string, info domarkx.In
 		return nil, err
 	}
 	info.Name = name
-	return m.digests(ctx, info)
+	all, _, err := m.digests(ctx, info)
+	return all, err
 }
 
 // Manager determines what sessions run and whether the user trusts it. Its methods are safe for

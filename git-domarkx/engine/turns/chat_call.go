@@ -124,7 +124,7 @@ func (t *Turn) Make(ctx context.Context, c PendingCall, by permit.Permit) (CallR
 func (t *Turn) Refuse(ctx context.Context, c PendingCall, o toolcall.Outcome) (CallResult, error) {
 	b := t.bench
 	if b == nil {
-		b = &openWorkspace{m: t.m, gate: t.gate, chain: t.chain}
+		b = &openWorkspace{m: t.m, gate: t.gate}
 	}
 	report := CallResult{Index: c.Index, Resource: c.Resource, Tool: c.Tool, Outcome: o}
 	var at position

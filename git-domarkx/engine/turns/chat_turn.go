@@ -38,7 +38,6 @@ type Turn struct {
 	gate    *trust.Gate
 	unlock  func()
 	bench   *openWorkspace // workspace, nil until needed
-	chain   *trust.Chain
 }
 
 // BeginTurn begins a turn. It returns a [*lock.BusyError] if another process is in a turn of this
@@ -46,7 +45,7 @@ type Turn struct {
 // approve it. The error matches [domarkx.ErrNotFound] if the session does not exist. Calls without
 // a result need no trust here: [Turn.Make] is for calls that [Turn.Approve] permits.
 func (m *Manager) BeginTurn(ctx context.Context, r TurnRequest) (*Turn, error) {
-	t := &Turn{m: m, request: r, gate: m.trust.Gate(r.Approve), chain: &trust.Chain{}}
+	t := &Turn{m: m, request: r, gate: m.trust.Gate(r.Approve)}
 	info, err := t.Tip(ctx)
 	if err != nil {
 		return nil, err
@@ -125,7 +124,6 @@ func (t *Turn) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	b.chain = t.chain
 	if err := b.prepare(ctx, t.request.Name, false); err != nil {
 		return errors.Join(err, b.close(ctx))
 	}
@@ -263,9 +261,7 @@ func (t *Turn) Answer(ctx context.Context, r Reply) (domarkx.Info, error) {
 
 func (t *Turn) add(ctx context.Context, r Reply, link string) (domarkx.Info, error) {
 	a := engine.Addition{Message: r.Message, ID: r.ID, Link: link, Files: r.Files, Extra: r.Extra}
-	return t.m.add(ctx, engine.Change{Name: t.request.Name, Operation: chatOperation}, a, t.request.New, func(msg domarkx.Message) trust.Extension {
-		return trust.AppendedTo(t.chain, r.ID, msg)
-	})
+	return t.m.add(ctx, engine.Change{Name: t.request.Name, Operation: chatOperation}, a, t.request.New, trust.AppendedTo)
 }
 
 // maxAttachmentRead limits an attachment that [Turn.Attachment] reads, in bytes.

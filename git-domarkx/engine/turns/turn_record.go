@@ -60,7 +60,7 @@ func (b *openWorkspace) recordIn(ctx context.Context, tx *transaction.Tx, t call
 			return position{}, err
 		}
 		if info.ID != "" {
-			return at, tx.Set(ctx, t.Session, info, b.trustRecorded(t.Message, at.written))
+			return at, tx.Set(ctx, t.Session, info, b.trustRecorded(at))
 		}
 	}
 	added := engine.Addition{Message: domarkx.Message{Role: domarkx.Assistant, Content: []domarkx.Block{r.Recorded(), r.outcome.Block()}},
@@ -82,12 +82,9 @@ func (b *openWorkspace) recordIn(ctx context.Context, tx *transaction.Tx, t call
 
 // trustRecorded extends the trust in a session, and the approval of this process, to a call whose result
 // a snapshot adds to the one before.
-func (b *openWorkspace) trustRecorded(id domarkx.ID, msg domarkx.Message) trust.Extension {
+func (b *openWorkspace) trustRecorded(at position) trust.Extension {
 	return func(ctx context.Context, m *trust.Manager, before, after domarkx.Info) error {
-		if b.chain == nil {
-			b.chain = &trust.Chain{}
-		}
-		was, now, err := m.ExtendRecorded(ctx, b.chain, before, after, id, msg)
+		was, now, err := m.ExtendRecorded(ctx, before, after, at.message, at.written)
 		if err == nil && b.gate != nil {
 			b.gate.Follow(was, now)
 		}

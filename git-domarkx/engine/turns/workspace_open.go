@@ -31,7 +31,6 @@ type openWorkspace struct {
 	session   string          // session that the workspace was opened for
 	gate      *trust.Gate     // nil for a workspace that is only held
 	permit    permit.Permit   // to open the workspace
-	chain     *trust.Chain    // where results are recorded; nil before the first one
 }
 
 // open opens the workspace of a session and makes it live if necessary. It records
