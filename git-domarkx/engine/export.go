@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"sync"
 
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/all"
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 	"github.com/domarkx/domarkx/gitstore/original"
 )
@@ -159,13 +159,12 @@ func (m *SessionManager) exportForeign(ctx context.Context, e *Export, info doma
 	if err := m.ExportWhole(ctx, e, info, r); err != nil || r.Team == "" {
 		return err
 	}
-	f, err := e.Aside("")
+	f, err := local.NewTemporary("", e.Content)
 	if err != nil {
 		return fmt.Errorf("finding the team of session %q: %w", e.Name, err)
 	}
-	defer os.Remove(f.Name())
 	defer f.Close()
-	place, err := e.placeOf(f, 0)
+	place, err := e.placeOf(f.File, 0)
 	if err == nil && place.Team == "" {
 		return Teamless(e.Codec.Name)
 	}
@@ -275,15 +274,11 @@ func (m *SessionManager) readOriginal(ctx context.Context, info domarkx.Info, co
 	if err != nil || origin == nil {
 		return err
 	}
-	f, err := os.CreateTemp("", "git-domarkx-*")
+	f, err := local.NewTemporary("", copyOf(origin.Open))
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	defer os.Remove(f.Name())
-	if err := copyOf(origin.Open)(f); err != nil {
-		return err
-	}
 	return read(format.File{Path: info.Name, Content: f, Size: origin.Size})
 }
 

@@ -60,7 +60,7 @@ func (e *Export) writeThrough(path string) error {
 
 // replace replaces a file with the document, atomically and durably.
 func (e *Export) replace(path string, mode fs.FileMode) error {
-	f, err := e.Aside(filepath.Dir(path))
+	f, err := e.aside(filepath.Dir(path))
 	if err != nil {
 		return err
 	}
@@ -101,7 +101,7 @@ func (e *Export) writeIn(dir string, mode fs.FileMode) (string, error) {
 	if err := atomicfile.MkdirAll(dir, 0o755); err != nil {
 		return "", err
 	}
-	f, err := e.Aside(dir)
+	f, err := e.aside(dir)
 	if err != nil {
 		return "", err
 	}
@@ -154,9 +154,8 @@ func settleAt(path string, f *os.File) (bool, error) {
 	return same, err
 }
 
-// Aside writes the document to a new file in dir, or in the directory for temporary files if dir
-// is "". The caller removes the file.
-func (e *Export) Aside(dir string) (*os.File, error) {
+// aside writes the document to a new file in dir. The caller removes the file.
+func (e *Export) aside(dir string) (*os.File, error) {
 	f, err := os.CreateTemp(dir, ".git-domarkx-*")
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("the directory %q does not exist; create it first", dir)

@@ -78,10 +78,12 @@ func (e *Export) keys(path string) (keys []string, digest string, err error) {
 		if e.Codec.Identify == nil || e.Codec.Open == nil && e.Codec.Place == nil {
 			return nil, "", nil
 		}
-		if f, err = e.Aside(""); err != nil {
+		t, err := local.NewTemporary("", e.Content)
+		if err != nil {
 			return nil, "", err
 		}
-		defer os.Remove(f.Name())
+		defer t.Close()
+		f = t.File
 	}
 	defer f.Close()
 	sum := sha256.New()

@@ -75,6 +75,35 @@ func WriteMap[V any](path string, all map[string]V) error {
 	return Replace(path, data)
 }
 
+// A Temporary is a file without a name, where the system allows that.
+type Temporary struct{ *os.File }
+
+// NewTemporary returns a file with what write writes, in a directory, or in that for temporary files if dir is "".
+func NewTemporary(dir string, write func(io.Writer) error) (*Temporary, error) {
+	f, err := os.CreateTemp(dir, "git-domarkx-*")
+	if err != nil {
+		return nil, err
+	}
+	_ = os.Remove(f.Name()) // before it holds anything that a kill could leave
+	t := &Temporary{f}
+	if err = write(f); err == nil {
+		_, err = f.Seek(0, io.SeekStart)
+	}
+	if err != nil {
+		return nil, errors.Join(err, t.Close())
+	}
+	return t, nil
+}
+
+// Close closes and removes the file.
+func (t *Temporary) Close() error {
+	err := t.File.Close()
+	if removed := os.Remove(t.Name()); !errors.Is(removed, fs.ErrNotExist) {
+		err = errors.Join(err, removed)
+	}
+	return err
+}
+
 // Replace is like [atomicfile.Replace], but first creates a missing directory, private to the
 // user.
 func Replace(path string, data []byte) error {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonvalue"
+	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 )
 
@@ -192,7 +193,11 @@ func (f Filter) clean(ctx context.Context, content io.Reader) (io.Reader, func()
 		if info, err := file.Stat(); err != nil {
 			return nil, nil, err
 		} else if info.Size() > maxFiltered {
-			return f.cleanFile(ctx, file, info.Size())
+			t, err := local.NewTemporary("", func(w io.Writer) error { return f.redaction.Copy(ctx, w, file, info.Size()) })
+			if err != nil {
+				return nil, nil, fmt.Errorf("replacing secrets: %w", err)
+			}
+			return t, func() { t.Close() }, nil
 		}
 	}
 	data, err := io.ReadAll(content)
@@ -200,27 +205,6 @@ func (f Filter) clean(ctx context.Context, content io.Reader) (io.Reader, func()
 		data, err = f.redaction.Bytes(ctx, data)
 	}
 	return bytes.NewReader(data), func() {}, err
-}
-
-// cleanFile writes a file without secrets to a temporary one.
-func (f Filter) cleanFile(ctx context.Context, file *os.File, size int64) (io.Reader, func(), error) {
-	temporary, err := os.CreateTemp("", "git-domarkx-*")
-	if err != nil {
-		return nil, nil, err
-	}
-	remove := func() {
-		temporary.Close()
-		os.Remove(temporary.Name())
-	}
-	err = f.redaction.Copy(ctx, temporary, file, size)
-	if err == nil {
-		_, err = temporary.Seek(0, io.SeekStart)
-	}
-	if err != nil {
-		remove()
-		return nil, nil, fmt.Errorf("replacing secrets: %w", err)
-	}
-	return temporary, remove, nil
 }
 
 // A counter counts the bytes that were read.

@@ -229,12 +229,3 @@ func (m *Manager) cache(info domarkx.Info, k cachedDigests) {
 		os.Remove(f.Name())
 	}
 }
-
-// CacheAppended caches the digests of a snapshot that adds a message, if those of the snapshot
-// before are cached. It trusts nothing.
-func (m *Manager) CacheAppended(before, after domarkx.Info, added domarkx.Message) {
-	if k, ok := m.cached(before); ok {
-		after.Name = before.Name
-		m.cache(after, k.appended(before.Messages, added))
-	}
-}

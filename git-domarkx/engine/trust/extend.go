@@ -28,7 +28,9 @@ func Appended(msg domarkx.Message) Extension {
 			return m.extendNew(ctx, after.Name, msg)
 		}
 		if !runs {
-			m.CacheAppended(before, after, msg)
+			if k, ok := m.cached(before); ok {
+				m.cache(after, k.appended(before.Messages, msg))
+			}
 			return nil
 		}
 		k, err := m.known(ctx, before)

@@ -243,18 +243,9 @@ func (t *Turn) Add(ctx context.Context, r Reply) (domarkx.Info, error) {
 // Answer adds an answer of a model, linked to the present version of the workspace. Its calls are
 // pending. Adding it does not make the user trust anything in it.
 func (t *Turn) Answer(ctx context.Context, r Reply) (domarkx.Info, error) {
-	tip, err := t.Tip(ctx)
-	if err != nil {
-		return tip, err
-	}
-	if tip.ID != "" { // cache the digests, so that those with the answer cost nothing
-		if _, _, err := t.m.trust.Digests(ctx, tip); err != nil {
-			return tip, err
-		}
-	}
 	link, err := t.link(ctx)
 	if err != nil {
-		return tip, err
+		return domarkx.Info{}, err
 	}
 	return t.add(ctx, r, link)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 	"github.com/domarkx/domarkx/git-domarkx/engine/toolcall"
 	"github.com/domarkx/domarkx/git-domarkx/engine/transaction"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
@@ -118,7 +119,7 @@ func (t callTarget) timeout() time.Duration {
 // ends the program, which ends the reading of the files.
 func (b *openWorkspace) record(ctx context.Context, t callTarget, outcome toolcall.Outcome, attachment io.ReadCloser) (CallResult, error) {
 	report := CallResult{Index: t.Index, Resource: t.Resource, Tool: t.Tool}
-	var output *os.File
+	var output *local.Temporary
 	if attachment != nil {
 		var err error
 		if output, err = b.m.spool(attachment); err != nil {
@@ -172,7 +173,7 @@ func (b *openWorkspace) record(ctx context.Context, t callTarget, outcome toolca
 }
 
 // attach stores the output of a call.
-func attach(ctx context.Context, tx *transaction.Tx, session string, output *os.File) (domarkx.Attachment, error) {
+func attach(ctx context.Context, tx *transaction.Tx, session string, output *local.Temporary) (domarkx.Attachment, error) {
 	f, err := tx.Filter(ctx, session)
 	if err == nil {
 		_, err = output.Seek(0, io.SeekStart)
@@ -180,7 +181,7 @@ func attach(ctx context.Context, tx *transaction.Tx, session string, output *os.
 	if err != nil {
 		return domarkx.Attachment{}, err
 	}
-	a, _, err := tx.StoreAttachment(ctx, f, output)
+	a, _, err := tx.StoreAttachment(ctx, f, output.File)
 	return a, err
 }
 

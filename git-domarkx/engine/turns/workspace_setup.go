@@ -113,22 +113,11 @@ func (b *openWorkspace) setUp(ctx context.Context, session string) error {
 	return nil
 }
 
-// spool copies r to an unnamed temporary file, so that it can be read more than once.
-func (m *Manager) spool(r io.ReadCloser) (*os.File, error) {
+// spool copies r to a temporary file, so that it can be read more than once.
+func (m *Manager) spool(r io.ReadCloser) (*local.Temporary, error) {
 	defer r.Close()
 	if err := os.MkdirAll(m.env.StateDir, 0o700); err != nil {
 		return nil, err
 	}
-	f, err := os.CreateTemp(m.env.StateDir, "output-")
-	if err != nil {
-		return nil, err
-	}
-	err = os.Remove(f.Name()) // before it holds anything that a kill could leave
-	if err == nil {
-		_, err = io.Copy(f, r)
-	}
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return f, nil
+	return local.NewTemporary(m.env.StateDir, func(w io.Writer) error { _, err := io.Copy(w, r); return err })
 }

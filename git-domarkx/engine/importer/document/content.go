@@ -30,13 +30,13 @@ type Content struct {
 
 	// Filter is that with which [Content.Redact] has replaced the secrets, which the document and its files then do not have.
 	Filter transaction.Filter
-	clean  *os.File // file with the content without secrets
+	clean  *local.Temporary // file with the content without secrets
 
 	source    *io.SectionReader // the document as it was found
 	file      *os.File          // nil for standard input
 	opened    os.FileInfo       // state of the file when it was opened
 	began     time.Time         // time at which the file was opened
-	temporary bool              // whether the file is to be removed
+	temporary *local.Temporary  // file, if that is a temporary one
 	print     fingerprint       // of source
 }
 
@@ -93,35 +93,29 @@ func Open(path string) (*Content, error) {
 // Temporary returns the content that write writes, in a temporary file.
 func Temporary(write func(io.Writer) error) (*Content, error) {
 	began := time.Now()
-	f, err := os.CreateTemp("", "git-domarkx-*")
+	f, err := local.NewTemporary("", write)
 	if err != nil {
 		return nil, err
 	}
-	var info os.FileInfo
-	if err = write(f); err == nil {
-		info, err = f.Stat()
-	}
+	info, err := f.Stat()
 	if err != nil {
-		f.Close()
-		os.Remove(f.Name())
-		return nil, err
+		return nil, errors.Join(err, f.Close())
 	}
 	c := New(f, info.Size())
-	c.file, c.opened, c.began, c.temporary = f, info, began, true
+	c.file, c.opened, c.began, c.temporary = f.File, info, began, f
 	return c, nil
 }
 
 // Close closes the files of the document.
 func (c *Content) Close() {
-	if c.file != nil {
+	switch {
+	case c.temporary != nil:
+		c.temporary.Close()
+	case c.file != nil:
 		c.file.Close()
-	}
-	if c.temporary {
-		os.Remove(c.file.Name())
 	}
 	if c.clean != nil {
 		c.clean.Close()
-		os.Remove(c.clean.Name())
 	}
 }
 
@@ -269,17 +263,20 @@ func (c *Content) Checked() (io.Reader, func() error) {
 
 // Redact replaces the content by a temporary file without its secrets.
 func (c *Content) Redact(ctx context.Context, filter transaction.Filter) (err error) {
-	if c.clean, err = os.CreateTemp("", "git-domarkx-*"); err != nil {
-		return err
-	}
 	digest := sha256.New()
-	if err := filter.Redaction().Copy(ctx, io.MultiWriter(c.clean, digest), c.ReaderAt, c.Size); err != nil {
+	c.clean, err = local.NewTemporary("", func(w io.Writer) error {
+		return filter.Redaction().Copy(ctx, io.MultiWriter(w, digest), c.ReaderAt, c.Size)
+	})
+	if err != nil {
 		return err
 	}
-	c.ReaderAt, c.Filter = c.clean, filter
+	info, err := c.clean.Stat()
+	if err != nil {
+		return err
+	}
+	c.ReaderAt, c.Filter, c.Size = c.clean, filter, info.Size()
 	digest.Sum(c.Digest[:0])
-	c.Size, err = c.clean.Seek(0, io.SeekEnd)
-	return err
+	return nil
 }
 
 // IsRedacted reports whether [Content.Redact] has replaced the secrets.

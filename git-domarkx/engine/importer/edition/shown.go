@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"io"
-	"os"
 	"slices"
 
 	"github.com/domarkx/domarkx/format"
@@ -13,6 +12,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/edit"
 	"github.com/domarkx/domarkx/git-domarkx/engine/importer/document"
+	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 )
 
@@ -52,11 +52,10 @@ func (mk *making) show(ctx context.Context, v *view.View, info domarkx.Info) (*s
 	if err := mk.Sessions.ExportWhole(ctx, e, info, engine.ExportRequest{New: otherSession(mk.Codec, session, mk.Edit.Doc.Header)}); err != nil {
 		return nil, err
 	}
-	f, err := e.Aside("")
+	f, err := local.NewTemporary("", e.Content)
 	if err != nil {
 		return nil, err
 	}
-	defer os.Remove(f.Name())
 	defer f.Close()
 	stat, err := f.Stat()
 	if err != nil {
