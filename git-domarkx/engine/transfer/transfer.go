@@ -3,9 +3,13 @@
 package transfer
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"maps"
+	"slices"
 
+	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 	"github.com/domarkx/domarkx/gitstore"
@@ -54,4 +58,104 @@ type Received struct {
 	Kept     []string // refs of the replaced histories in the trash
 
 	Others []remote.Move // of other remote-tracking refs, which had the same commits
+}
+
+// linkReader reads the links of snapshots. Within a change, it also reads the snapshots that the
+// change created.
+type linkReader interface {
+	Load(ctx context.Context, id string) (*domarkx.State, error)
+	Linked(ctx context.Context, snapshot string, versions []string) (map[string]bool, error)
+}
+
+// workspaceTips returns the ids of the newest versions by workspace. It omits workspaces that
+// cannot be read.
+func (m *Manager) workspaceTips(ctx context.Context) (map[string]string, error) {
+	here, err := m.store.Workspaces(ctx)
+	if here == nil {
+		return nil, err
+	}
+	tips := make(map[string]string, len(here))
+	for _, v := range here {
+		tips[v.Workspace] = v.ID
+	}
+	return tips, nil
+}
+
+// peers finds the workspaces to transfer with sessions: those with the name of a session,
+// those assigned to a session, and those whose versions its messages link.
+type peers struct {
+	m          *Manager
+	assigned   map[string]string // session → its workspace, if that has another name
+	workspaces map[string]string // workspace → tip, for workspaces that can be transferred
+	known      []string          // commits whose versions are already on the other side
+	sessions   map[string]string // session → tip, including sessions that are not transferred
+}
+
+// of returns the workspaces by session. Each workspace belongs to only one session.
+func (c *peers) of(ctx context.Context, sessions map[string]string) (map[string][]string, error) {
+	going := map[string][]string{}
+	taken := map[string]bool{}
+	var tips []string
+	known := slices.Clone(c.known)
+	names := slices.Sorted(maps.Keys(sessions))
+	take := func(session, workspace string) {
+		if workspace != "" && !taken[workspace] {
+			taken[workspace] = true
+			going[session] = append(going[session], workspace)
+			if id := c.workspaces[workspace]; id != "" {
+				known = append(known, id)
+			}
+		}
+	}
+	for _, name := range names {
+		take(name, name)
+		if id := sessions[name]; id != "" {
+			tips = append(tips, id)
+		}
+	}
+	for _, name := range names {
+		take(name, c.assigned[name])
+	}
+	others := slices.DeleteFunc(slices.Sorted(maps.Keys(c.workspaces)), func(w string) bool { return taken[w] })
+	slices.SortStableFunc(others, func(a, b string) int { // consider workspaces named like a session last
+		return cmp.Compare(len(c.sessions[a]), len(c.sessions[b]))
+	})
+	for _, workspace := range others {
+		linked, err := c.m.store.NewVersions(ctx, tips, known)
+		if err != nil || len(linked) == 0 {
+			return going, err
+		}
+		has, err := c.m.store.NewVersions(ctx, []string{c.workspaces[workspace]}, known)
+		if err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(has, func(id string) bool { return slices.Contains(linked, id) }) {
+			take(names[0], workspace)
+		}
+	}
+	return going, nil
+}
+
+// pulled returns the workspaces to pull with the sessions of a remote, and the workspaces
+// assigned to local sessions.
+func (m *Manager) pulled(ctx context.Context, names []string, there Tips) (going map[string][]string, assigned map[string]string, err error) {
+	if assigned, err = m.sessions.Attached(ctx); err != nil {
+		return nil, nil, err
+	}
+	c := peers{m: m, assigned: assigned, workspaces: there.Workspaces, sessions: there.Sessions}
+	sessions := make(map[string]string, len(names))
+	for _, name := range names {
+		sessions[name] = there.Sessions[name]
+	}
+	here, err := m.tips(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	tips, err := m.workspaceTips(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	c.known = slices.AppendSeq(slices.Collect(maps.Values(here)), maps.Values(tips))
+	going, err = c.of(ctx, sessions)
+	return going, assigned, err
 }
