@@ -66,15 +66,9 @@ type sequence struct {
 
 // Commit writes a consistent snapshot of the database to w.
 func (r *resource) Commit(ctx context.Context, w domarkx.VersionWriter) error {
-	c, err := r.database.connect(ctx, forVersions)
-	if err != nil {
-		return err
-	}
-	rows, err := r.database.connect(ctx, forRows)
-	if err == nil {
-		err = errors.Join(r.commit(ctx, c, rows, w), rows.end(ctx))
-	}
-	return errors.Join(err, c.end(ctx))
+	return r.with(ctx, forVersions, func(c *connection) error {
+		return r.with(ctx, forRows, func(rows *connection) error { return r.commit(ctx, c, rows, w) })
+	})
 }
 
 // beginReading begins a transaction in which the server writes names with their schemas.

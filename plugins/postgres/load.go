@@ -29,11 +29,7 @@ func (r *resource) CheckLoad(ctx context.Context, reader domarkx.VersionReader, 
 	if !r.database.shared() || len(v.meta.Roles) == 0 {
 		return nil
 	}
-	c, err := r.database.connect(ctx, forVersions)
-	if err != nil {
-		return err
-	}
-	return errors.Join(needRoles(ctx, c, v.meta.Roles), c.end(ctx))
+	return r.with(ctx, forVersions, func(c *connection) error { return needRoles(ctx, c, v.meta.Roles) })
 }
 
 // Load replaces the database by a version. It fills a second database, or uses a transaction, so that
@@ -51,14 +47,7 @@ func (r *resource) Load(ctx context.Context, reader domarkx.VersionReader, versi
 	}
 	mark := ""
 	if r.database.shared() {
-		c, err := r.database.connect(ctx, forVersions)
-		if err != nil {
-			return err
-		}
-		if mark, err = c.value(ctx, markSQL); err != nil {
-			return err
-		}
-		if err := c.end(ctx); err != nil {
+		if mark, err = r.mark(ctx); err != nil {
 			return err
 		}
 	}
@@ -71,12 +60,9 @@ type stored struct {
 	meta      meta
 	pre, post []byte
 	own       []byte
-	objects   rows   // files with large objects, which earlier commits stored
-	rows      []rows // files with rows, by table
+	objects   []domarkx.File   // files with large objects, which earlier commits stored
+	rows      [][]domarkx.File // files with rows, by table
 }
-
-// rows lists the files with the rows of a table.
-type rows struct{ files []domarkx.File }
 
 // open reads everything in a version except the rows, and checks it.
 func open(ctx context.Context, reader domarkx.VersionReader, version string) (*stored, error) {
@@ -124,7 +110,7 @@ func open(ctx context.Context, reader domarkx.VersionReader, version string) (*s
 		if !ok {
 			return nil, fmt.Errorf("no rows of table %q.%q: %w", t.Schema, t.Name, domarkx.ErrCorrupt)
 		}
-		v.rows = append(v.rows, rows{files})
+		v.rows = append(v.rows, files)
 	}
 	return v, nil
 }
@@ -250,7 +236,7 @@ func attempt(ctx context.Context, c *connection, do func() error) error {
 	return errors.Join(err, c.do(ctx, "ROLLBACK TO SAVEPOINT domarkx; RELEASE SAVEPOINT domarkx"))
 }
 
-func (v *stored) copy(ctx context.Context, c *connection, t table, rows rows) error {
+func (v *stored) copy(ctx context.Context, c *connection, t table, rows []domarkx.File) error {
 	columns := ""
 	if len(t.Columns) > 0 { // a table may have no columns
 		columns = "(" + t.columns() + ")"
@@ -258,11 +244,11 @@ func (v *stored) copy(ctx context.Context, c *connection, t table, rows rows) er
 	return v.copyRows(ctx, c, rows, fmt.Sprintf("COPY %s.%s %s FROM STDIN", quote(t.Schema), quote(t.Name), columns))
 }
 
-func (v *stored) copyRows(ctx context.Context, c *connection, rows rows, sql string) error {
+func (v *stored) copyRows(ctx context.Context, c *connection, rows []domarkx.File, sql string) error {
 	from, to := io.Pipe()
 	go func() {
 		var err error
-		for _, f := range rows.files {
+		for _, f := range rows {
 			if err = database.Copy(ctx, v.reader, f, to); err != nil {
 				break
 			}
@@ -293,7 +279,7 @@ const objectsPath = "large_objects"
 
 // makeObjects creates the large objects of a version.
 func (v *stored) makeObjects(ctx context.Context, c *connection) error {
-	if len(v.objects.files) == 0 {
+	if len(v.objects) == 0 {
 		return nil
 	}
 	err := c.do(ctx, "CREATE TEMPORARY TABLE domarkx_pieces (object oid, at bigint, data bytea) ON COMMIT DROP")
@@ -316,18 +302,17 @@ func (v *stored) makeObjects(ctx context.Context, c *connection) error {
 }
 
 // objectFiles finds the large objects of a version.
-func objectFiles(ctx context.Context, reader domarkx.VersionReader, top map[string]domarkx.File) (rows, error) {
+func objectFiles(ctx context.Context, reader domarkx.VersionReader, top map[string]domarkx.File) (found []domarkx.File, err error) {
 	if f, ok := top[objectsPath+"."+extension]; ok {
-		return rows{[]domarkx.File{f}}, nil
+		return []domarkx.File{f}, nil
 	}
 	directory, ok := top[objectsPath+".rows"]
 	if !ok {
-		return rows{}, nil
+		return nil, nil
 	}
-	var found rows
-	err := database.Walk(ctx, reader, objectsPath+".rows", directory, func(path string, f domarkx.File) error {
+	err = database.Walk(ctx, reader, objectsPath+".rows", directory, func(path string, f domarkx.File) error {
 		if strings.HasSuffix(path, "."+extension) {
-			found.files = append(found.files, f)
+			found = append(found, f)
 		}
 		return nil
 	})

@@ -93,6 +93,15 @@ const (
 	forRows                    // reading the rows of all tables
 )
 
+// with calls do with a connection for a purpose.
+func (r *resource) with(ctx context.Context, as purpose, do func(*connection) error) error {
+	c, err := r.database.connect(ctx, as)
+	if err != nil {
+		return err
+	}
+	return errors.Join(do(c), c.end(ctx))
+}
+
 // Close stops the resource's own server.
 func (r *resource) Close(ctx context.Context) error { return r.database.close(ctx) }
 
@@ -141,12 +150,14 @@ func (r *resource) Changed(ctx context.Context) (bool, error) {
 	if err != nil || !r.database.shared() {
 		return false, err
 	}
-	c, err := r.database.connect(ctx, forVersions)
-	if err != nil {
-		return false, err
-	}
-	now, err := c.value(ctx, markSQL)
-	return now+"\n" != string(then), errors.Join(err, c.end(ctx))
+	now, err := r.mark(ctx)
+	return now+"\n" != string(then), err
+}
+
+// mark returns the present mark.
+func (r *resource) mark(ctx context.Context) (mark string, err error) {
+	err = r.with(ctx, forVersions, func(c *connection) (err error) { mark, err = c.value(ctx, markSQL); return err })
+	return mark, err
 }
 
 // forget removes the files of the resource.
