@@ -13,8 +13,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 )
 
-// ListAbout is like [SessionManager.List], and the result, which is not to be changed, also describes
-// each session.
+// ListAbout is like [SessionManager.List], and the result, which is not to be changed, also describes each session.
 func (m *SessionManager) ListAbout(ctx context.Context) ([]domarkx.Info, error) {
 	return m.store.ListAbout(ctx, m.about)
 }

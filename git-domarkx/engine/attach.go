@@ -20,15 +20,13 @@ import (
 // MaxFileSize is the maximum size in bytes of an attached file.
 const MaxFileSize = 16 << 20
 
-// attachOperation is the operation of snapshots that differ from their parent only in attached
-// files.
+// attachOperation is the operation of snapshots that differ from their parent only in attached files.
 const attachOperation = "attach"
 
-// Attach creates a snapshot of a session that keeps a file under path, relative to the session's
-// directory, and returns the newest snapshots before and after. If the session already keeps that
-// file, it creates no snapshot and both are equal. The error matches [domarkx.ErrInvalid] if the
-// path is not valid or the file is larger than [MaxFileSize], and [domarkx.ErrNotFound] if the
-// session does not exist.
+// Attach creates a snapshot of a session that keeps a file under path, relative to the session's directory, and returns the
+// newest snapshots before and after. If the session already keeps that file, it creates no snapshot and both are equal. The
+// error matches [domarkx.ErrInvalid] if the path is not valid or the file is larger than [MaxFileSize], and
+// [domarkx.ErrNotFound] if the session does not exist.
 func (m *SessionManager) Attach(ctx context.Context, name, path string, content io.Reader) (before, after domarkx.Info, err error) {
 	if err := domarkx.CheckFilePath(path); err != nil {
 		return before, after, fmt.Errorf("attaching %q: %w", path, err)

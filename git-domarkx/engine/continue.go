@@ -11,8 +11,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 )
 
-// ContinueWith commits a state as the successor of a snapshot. linked are workspace versions to
-// link from the new snapshot.
+// ContinueWith commits a state as the successor of a snapshot. linked are workspace versions to link from the new snapshot.
 func (m *SessionManager) ContinueWith(ctx context.Context, tx *transaction.Tx, parent domarkx.Info, state *domarkx.State, c Change, subject string, linked ...string) (domarkx.Info, error) {
 	owned, err := m.OwnedHeaders(ctx, state.Headers)
 	if err != nil {

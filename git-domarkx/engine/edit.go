@@ -12,8 +12,7 @@ import (
 	"github.com/domarkx/domarkx/gitstore/refname"
 )
 
-// TextOf returns a snapshot as Markdown for an editor. The error matches [domarkx.ErrCorrupt] if
-// the snapshot is damaged.
+// TextOf returns a snapshot as Markdown for an editor. The error matches [domarkx.ErrCorrupt] if the snapshot is damaged.
 func (m *SessionManager) TextOf(ctx context.Context, id string) ([]byte, error) {
 	var b bytes.Buffer
 	err := m.Write(ctx, id, Markdown, &b)
@@ -30,9 +29,8 @@ type EditResult struct {
 	Stale []string
 }
 
-// Edit passes a session as Markdown to editor and saves the text that it returns. If the text
-// cannot be saved, Edit keeps it as a draft, and the next edit starts with the draft. A draft
-// can be edited before its session exists.
+// Edit passes a session as Markdown to editor and saves the text that it returns. If the text cannot be saved, Edit keeps it
+// as a draft, and the next edit starts with the draft. A draft can be edited before its session exists.
 func (m *SessionManager) Edit(ctx context.Context, name string, editor func(text []byte) ([]byte, error)) (EditResult, error) {
 	draft, ok, err := m.draft(name)
 	if err != nil {

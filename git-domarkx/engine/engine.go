@@ -1,6 +1,5 @@
-// Package engine implements the SessionManager: everything that users can do with sessions and
-// their workspaces. It connects the codecs of package format with the store in package gitstore,
-// and does not depend on how sessions are displayed.
+// Package engine implements the SessionManager: everything that users can do with sessions and their workspaces. It connects
+// the codecs of package format with the store in package gitstore, and does not depend on how sessions are displayed.
 package engine
 
 import (
@@ -25,8 +24,7 @@ type SessionManager struct {
 	lengths lengths // cached lengths of messages
 }
 
-// New returns a manager for the sessions in a store. Without a store, it can only work on
-// documents, and needs no redactor.
+// New returns a manager for the sessions in a store. Without a store, it can only work on documents, and needs no redactor.
 func New(store *gitstore.Store, codecs []format.Codec, env local.Environment, redactor transaction.Redactor) *SessionManager {
 	return &SessionManager{store: store, env: env, codecs: codecs, Updates: transaction.New(store, trust.New(store, env), redactor)}
 }

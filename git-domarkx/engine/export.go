@@ -38,8 +38,7 @@ type Export struct {
 	Codec format.Codec
 	// Content writes the document to w.
 	Content func(w io.Writer) error
-	// Beside, if not nil, writes the files that belong beside a document at path, before that
-	// is written.
+	// Beside, if not nil, writes the files that belong beside a document at path, before that is written.
 	Beside func(path string) error
 
 	snapshot string // "" if importing the document does not continue the session
@@ -99,8 +98,7 @@ func Teamless(format string) error {
 	return &RefusedError{Reason: fmt.Sprintf("a document of the format %s belongs to no team", format)}
 }
 
-// IsForm reports whether a format is one of this program's own, which can also show a single
-// message and loses nothing.
+// IsForm reports whether a format is one of this program's own, which can also show a single message and loses nothing.
 func IsForm(name string) bool { return name == string(Markdown) || name == string(JSON) }
 
 func (m *SessionManager) exportForm(ctx context.Context, e *Export, info domarkx.Info, r Revision) error {
@@ -111,8 +109,7 @@ func (m *SessionManager) exportForm(ctx context.Context, e *Export, info domarkx
 	return nil
 }
 
-// ExportWhole exports a whole snapshot: the original document if the session is unchanged, a new
-// document otherwise.
+// ExportWhole exports a whole snapshot: the original document if the session is unchanged, a new document otherwise.
 func (m *SessionManager) ExportWhole(ctx context.Context, e *Export, info domarkx.Info, r ExportRequest) error {
 	original, err := m.Original(ctx, info, e.Codec)
 	switch {
@@ -233,8 +230,7 @@ func (s shownMessages) At(k int) (domarkx.WrittenMessage, error) {
 	return domarkx.WrittenMessage{Message: msg, ID: entry.ID, Date: entry.Date}, err
 }
 
-// Original returns a function that opens the document that an unchanged session was imported
-// from, or nil if there is none.
+// Original returns a function that opens the document that an unchanged session was imported from, or nil if there is none.
 func (m *SessionManager) Original(ctx context.Context, info domarkx.Info, codec format.Codec) (func() (io.ReadCloser, error), error) {
 	origin, headers, err := m.OriginOf(ctx, info.ID, codec)
 	if err != nil || origin == nil {
@@ -267,8 +263,7 @@ func (m *SessionManager) OriginOf(ctx context.Context, snapshot string, codec fo
 	return origin, headers, nil
 }
 
-// readOriginal calls read with the newest document of a format that a session was imported from, if
-// there is one.
+// readOriginal calls read with the newest document of a format that a session was imported from, if there is one.
 func (m *SessionManager) readOriginal(ctx context.Context, info domarkx.Info, codec format.Codec, read func(format.File) error) error {
 	origin, err := m.lastOriginal(ctx, info, codec)
 	if err != nil || origin == nil {

@@ -17,9 +17,8 @@ import (
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
 )
 
-// WriteFile writes the document to a file. If it fails or is interrupted, a regular file keeps
-// its old content. Devices and pipes are written to directly. If path is a symbolic link to an
-// existing file, it writes that file.
+// WriteFile writes the document to a file. If it fails or is interrupted, a regular file keeps its old content. Devices and
+// pipes are written to directly. If path is a symbolic link to an existing file, it writes that file.
 func (e *Export) WriteFile(path string) error {
 	target := path
 	if led, err := filepath.EvalSymlinks(path); err == nil {
@@ -78,10 +77,9 @@ func (e *Export) replace(path string, mode fs.FileMode) error {
 	return atomicfile.SyncDir(filepath.Dir(path))
 }
 
-// WriteIn durably writes the document to its place in the directory of the format's program, and
-// returns its path. It chooses a path that is free or already holds this document. A format
-// without such a program uses the name of the session and replaces an existing file. A new file of
-// a program gets the mode before it has its name.
+// WriteIn durably writes the document to its place in the directory of the format's program, and returns its path. It
+// chooses a path that is free or already holds this document. A format without such a program uses the name of the session
+// and replaces an existing file. A new file of a program gets the mode before it has its name.
 func (e *Export) WriteIn(dir string, mode fs.FileMode) (string, error) {
 	path, err := e.writeIn(dir, mode)
 	if err != nil {

@@ -17,11 +17,10 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/transaction"
 )
 
-// RememberExport records that a file holds an export, so that importing it continues the session.
-// The same holds for later saves of that document by the format's program under another name.
-// path is "" if the export was not written to a file. It does nothing for Markdown, JSON and pages,
-// because no other program continues such files, or if the repository is read-only. It does not
-// replace the record of another import, except that of the file itself.
+// RememberExport records that a file holds an export, so that importing it continues the session. The same holds for later
+// saves of that document by the format's program under another name. path is "" if the export was not written to a file. It
+// does nothing for Markdown, JSON and pages, because no other program continues such files, or if the repository is
+// read-only. It does not replace the record of another import, except that of the file itself.
 func (m *SessionManager) RememberExport(ctx context.Context, e *Export, path string) error {
 	if IsForm(e.Codec.Name) || e.snapshot == "" {
 		return nil

@@ -144,8 +144,7 @@ func (m *SessionManager) snapshot(ctx context.Context, id string, v *view.View) 
 	return s, nil
 }
 
-// message returns message k as it is shown. [shownSnapshot.key] covers everything that affects
-// the result.
+// message returns message k as it is shown. [shownSnapshot.key] covers everything that affects the result.
 func (s *shownSnapshot) message(ctx context.Context, k int) (domarkx.Message, error) {
 	msg, err := s.view.Message(ctx, k)
 	if err != nil {

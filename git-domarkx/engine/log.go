@@ -75,8 +75,7 @@ func (m *SessionManager) Messages(ctx context.Context, r Revision) iter.Seq2[Mes
 	}
 }
 
-// messageInfo returns the log entry of message k of a snapshot. counts caches which links are
-// trustworthy.
+// messageInfo returns the log entry of message k of a snapshot. counts caches which links are trustworthy.
 func (m *SessionManager) messageInfo(ctx context.Context, snapshot string, k int, e domarkx.Entry, counts map[string]bool, err error) (MessageInfo, error) {
 	if err != nil {
 		return MessageInfo{}, err

@@ -7,9 +7,8 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 )
 
-// A Renaming is the new name of a session that was renamed on this machine. Remotes do not know
-// about it. A pull uses it to avoid restoring the old name, and a push to remove the old name
-// when it sends the new one.
+// A Renaming is the new name of a session that was renamed on this machine. Remotes do not know about it. A pull uses it to
+// avoid restoring the old name, and a push to remove the old name when it sends the new one.
 type Renaming struct {
 	To  string `json:"to"`
 	Tip string `json:"tip"` // the newest snapshot of the session at that time

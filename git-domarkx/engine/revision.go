@@ -73,9 +73,8 @@ func ParseRevision(s string) (Revision, error) {
 	return r, nil
 }
 
-// Resolve returns the snapshot that a revision names. If r has a message number, Resolve checks
-// that the message exists. The error matches [domarkx.ErrNotFound] if the session does not exist,
-// snapshot or message.
+// Resolve returns the snapshot that a revision names. If r has a message number, Resolve checks that the message exists. The
+// error matches [domarkx.ErrNotFound] if the session does not exist, snapshot or message.
 func (m *SessionManager) Resolve(ctx context.Context, r Revision) (domarkx.Info, error) {
 	info, err := m.store.Tip(ctx, r.Name)
 	if err != nil {

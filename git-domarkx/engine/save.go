@@ -36,9 +36,8 @@ type SaveResult struct {
 	Before domarkx.Info   // the session's newest snapshot before the save
 }
 
-// Save creates a snapshot from a saved document. If the session moved since the base, Save merges
-// both changes. If it was removed, Save continues from the base. If the document cannot be
-// parsed, Save returns a *syntax.Error and changes nothing.
+// Save creates a snapshot from a saved document. If the session moved since the base, Save merges both changes. If it was
+// removed, Save continues from the base. If the document cannot be parsed, Save returns a *syntax.Error and changes nothing.
 func (m *SessionManager) Save(ctx context.Context, r SaveRequest) (SaveResult, error) {
 	var err error
 	if r.Base, err = m.pastAttached(ctx, r.Name, r.Base); err != nil {
@@ -82,10 +81,9 @@ func (m *SessionManager) Save(ctx context.Context, r SaveRequest) (SaveResult, e
 	return saved, err
 }
 
-// InPlaceOf returns the commit with which a redaction replaced the given one, or the commit itself
-// if it was not replaced, or is part of the history of tip because the redaction was undone. Work
-// that began before a redaction has to continue from the result. Otherwise it would bring the old
-// history back. within reports whether commit a is b or an ancestor of b.
+// InPlaceOf returns the commit with which a redaction replaced the given one, or the commit itself if it was not replaced,
+// or is part of the history of tip because the redaction was undone. Work that began before a redaction has to continue from
+// the result. Otherwise it would bring the old history back. within reports whether commit a is b or an ancestor of b.
 func (m *SessionManager) InPlaceOf(ctx context.Context, commit, tip string, within func(ctx context.Context, a, b string) (bool, error)) (string, error) {
 	if commit == "" || commit == tip {
 		return commit, nil

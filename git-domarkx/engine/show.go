@@ -28,9 +28,8 @@ const (
 	JSON     Form = "json"
 )
 
-// Show writes a snapshot, or one of its messages, as Markdown or as JSON of the specification. The
-// errors are those of [SessionManager.Resolve], and match [domarkx.ErrCorrupt] if the snapshot is
-// damaged.
+// Show writes a snapshot, or one of its messages, as Markdown or as JSON of the specification. The errors are those of
+// [SessionManager.Resolve], and match [domarkx.ErrCorrupt] if the snapshot is damaged.
 func (m *SessionManager) Show(ctx context.Context, r Revision, form Form, w io.Writer) error {
 	info, err := m.Resolve(ctx, r)
 	if err != nil {
@@ -122,8 +121,7 @@ func (m *SessionManager) WriteMessage(ctx context.Context, id string, k int, for
 	return err
 }
 
-// messageAt returns message k of a snapshot as shown, its entry, and whether it is one text of a
-// conflict.
+// messageAt returns message k of a snapshot as shown, its entry, and whether it is one text of a conflict.
 func (m *SessionManager) messageAt(ctx context.Context, id string, k int) (msg domarkx.Message, e domarkx.Entry, conflict bool, err error) {
 	if e, err = m.store.Entry(ctx, id, k); err != nil {
 		return msg, e, false, fmt.Errorf("message %d: %w", k, err)
@@ -201,9 +199,8 @@ func (oneMessage) Len() int { return 1 }
 
 func (o oneMessage) At(int) (domarkx.WrittenMessage, error) { return o.all.At(o.k) }
 
-// SoundLinks clears the links of messages that are not trustworthy: those to versions that are
-// not parents in the session's history. Only calls by this program create such parents, but
-// anybody can write a link into a message.
+// SoundLinks clears the links of messages that are not trustworthy: those to versions that are not parents in the session's
+// history. Only calls by this program create such parents, but anybody can write a link into a message.
 func (m *SessionManager) SoundLinks(ctx context.Context, snapshot string, messages []domarkx.Entry) error {
 	linked, err := m.linked(ctx, snapshot, domarkx.EntryList(messages))
 	if err != nil {

@@ -69,8 +69,7 @@ func damage(info domarkx.Info, err error) Finding {
 	return Finding{"error", err.Error(), info.Name + "@" + info.ID, "fetch the session from a remote or a backup: git domarkx pull"}
 }
 
-// Pending is the status of a session that was skipped because a mount has a save of it that is
-// not yet in the session.
+// Pending is the status of a session that was skipped because a mount has a save of it that is not yet in the session.
 const Pending = "pending"
 
 // A PendingError means that a mount acknowledged a save of a session that is not in the session

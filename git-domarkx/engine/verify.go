@@ -66,9 +66,8 @@ func (c DocumentChecks) whole(ctx context.Context, id string) (int64, error) {
 	return v.Size(), err
 }
 
-// grown computes the size of a document from that of base, which starts with the same messages.
-// The cost depends only on the difference. It reports false if the size cannot be computed this
-// way.
+// grown computes the size of a document from that of base, which starts with the same messages. The cost depends only on the
+// difference. It reports false if the size cannot be computed this way.
 func (c DocumentChecks) grown(ctx context.Context, id, base string, same int) (int64, bool, error) {
 	old, err := c.store.Info(ctx, base)
 	if err != nil || same == 0 {

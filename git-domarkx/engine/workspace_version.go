@@ -18,9 +18,8 @@ func (m *SessionManager) ListWorkspaces(ctx context.Context) ([]domarkx.Version,
 	return m.store.Workspaces(ctx)
 }
 
-// ResolveVersion returns the version that a revision of a workspace names: WS, WS~2 or WS@OID. For
-// NAME#K it returns the version of [SessionManager.VersionAt]. The error matches
-// [domarkx.ErrNotFound] if the version does not exist.
+// ResolveVersion returns the version that a revision of a workspace names: WS, WS~2 or WS@OID. For NAME#K it returns the
+// version of [SessionManager.VersionAt]. The error matches [domarkx.ErrNotFound] if the version does not exist.
 func (m *SessionManager) ResolveVersion(ctx context.Context, r Revision) (domarkx.Version, error) {
 	v, err := m.resolveVersion(ctx, r)
 	if err == nil {
@@ -200,8 +199,7 @@ func (m *SessionManager) StateAt(ctx context.Context, tip, snapshot domarkx.Info
 	return m.LinkAt(ctx, snapshot.ID, snapshot.Messages-1)
 }
 
-// leftAt returns the version that the workspace had before a rewind on top of a snapshot, or "" if
-// there was no rewind.
+// leftAt returns the version that the workspace had before a rewind on top of a snapshot, or "" if there was no rewind.
 func (m *SessionManager) leftAt(ctx context.Context, tip, snapshot domarkx.Info) (string, error) {
 	var after domarkx.Info
 	for info, err := range m.store.History(ctx, tip.ID) {
@@ -227,8 +225,7 @@ func (m *SessionManager) leftAt(ctx context.Context, tip, snapshot domarkx.Info)
 	return "", nil
 }
 
-// BeforeCalls returns the workspace version before the first call of the given messages, or "" if
-// they made no calls.
+// BeforeCalls returns the workspace version before the first call of the given messages, or "" if they made no calls.
 func (m *SessionManager) BeforeCalls(ctx context.Context, snapshot, tip string, messages map[domarkx.ID]bool) (string, error) {
 	var calls []domarkx.Version
 	for v, err := range m.store.Versions(ctx, tip) {
@@ -246,9 +243,8 @@ func (m *SessionManager) BeforeCalls(ctx context.Context, snapshot, tip string, 
 	return calls[len(calls)-1].Parents[0], nil
 }
 
-// OwnCalls returns the versions that calls of the snapshot's session created. The ids of messages
-// are not sufficient to find them: two sessions that were imported from one document have the same
-// ids and may share a workspace.
+// OwnCalls returns the versions that calls of the snapshot's session created. The ids of messages are not sufficient to find
+// them: two sessions that were imported from one document have the same ids and may share a workspace.
 func (m *SessionManager) OwnCalls(ctx context.Context, snapshot string, calls []domarkx.Version) ([]domarkx.Version, error) {
 	ids := make([]string, len(calls))
 	for i, v := range calls {

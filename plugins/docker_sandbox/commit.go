@@ -163,8 +163,7 @@ func (d *difference) usage() *limit.Usage {
 // LeftOut returns the files that the last commit left out. See [domarkx.OutLister].
 func (r *resource) LeftOut() []domarkx.LeftOut { return r.left }
 
-// identify copies the content ids of an earlier difference to the files that did not change
-// since. last may be nil.
+// identify copies the content ids of an earlier difference to the files that did not change since. last may be nil.
 func (d *difference) identify(last *difference) {
 	if last == nil {
 		return
@@ -181,9 +180,8 @@ func (d *difference) identify(last *difference) {
 	}
 }
 
-// racy is in nanoseconds. A file that changed so shortly before it was listed may change again
-// without a new ctime, because file systems take times from a clock that ticks, on some only
-// every 10 ms (inode(7), "timestamps").
+// racy is in nanoseconds. A file that changed so shortly before it was listed may change again without a new ctime, because
+// file systems take times from a clock that ticks, on some only every 10 ms (inode(7), "timestamps").
 const racy = 20_000_000
 
 // forgetRacy makes the next commit read files again that changed shortly before they were listed

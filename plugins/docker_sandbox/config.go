@@ -124,8 +124,7 @@ func parseBytes(s string) (int64, error) {
 	return n * unit, nil
 }
 
-// literalTarget refuses a ${NAME} in the target of a mount: its value would be the name
-// of a directory in versions.
+// literalTarget refuses a ${NAME} in the target of a mount: its value would be the name of a directory in versions.
 func literalTarget(written, item jsonvalue.Value) error {
 	before, _ := written.Get("target")
 	after, _ := item.Get("target")

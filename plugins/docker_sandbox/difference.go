@@ -135,8 +135,7 @@ func (b *baseline) compare(now []agent.Entry, same map[string]bool) difference {
 	return d
 }
 
-// settleLinks marks files as different if the set of hard links to them is not the one in the
-// image.
+// settleLinks marks files as different if the set of hard links to them is not the one in the image.
 func (b *baseline) settleLinks(now []agent.Entry, groups map[int][]int, equal []bool) {
 	before := linked(b.entries)
 	first := func(e *agent.Entry) int { // identifies the file in the image
@@ -176,8 +175,7 @@ func (b *baseline) settleLinks(now []agent.Entry, groups map[int][]int, equal []
 	}
 }
 
-// linked groups the hard links of each file with several: for the index of each link it returns the
-// indexes of all of them.
+// linked groups the hard links of each file with several: for the index of each link it returns the indexes of all of them.
 func linked(entries []agent.Entry) map[int][]int {
 	type file struct{ dev, ino uint64 }
 	names := map[file][]int{}
@@ -244,8 +242,7 @@ func hash(ctx context.Context, s *session, paths []string) (sums [][sha256.Size]
 	return sums, err
 }
 
-// sumImage hashes files of the image. They exist: their attributes were read from a container of
-// the same image.
+// sumImage hashes files of the image. They exist: their attributes were read from a container of the same image.
 func (r *resource) sumImage(ctx context.Context, paths []string) (sums [][sha256.Size]byte, err error) {
 	id, _, err := r.create(ctx, r.image)
 	if err != nil {

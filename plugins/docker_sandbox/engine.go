@@ -190,8 +190,7 @@ func (e *engine) labelled(ctx context.Context, label string) ([]engineapi.Contai
 	return list, nil
 }
 
-// sweep removes the containers of a resource except its current one. A killed process may have
-// left them.
+// sweep removes the containers of a resource except its current one. A killed process may have left them.
 func (e *engine) sweep(ctx context.Context, instance, but string) error {
 	list, err := e.labelled(ctx, labelInstance+"="+instance)
 	if err != nil {

@@ -16,9 +16,8 @@ import (
 // leftoversTimeout limits how long Leftovers waits for an engine.
 const leftoversTimeout = 2 * time.Second
 
-// Leftovers lists the containers of resources that were created below root and no longer exist
-// there. It ignores containers of other machines and repositories on the same engine, and returns
-// none if no engine answers within leftoversTimeout.
+// Leftovers lists the containers of resources that were created below root and no longer exist there. It ignores containers
+// of other machines and repositories on the same engine, and returns none if no engine answers within leftoversTimeout.
 func (p *Plugin) Leftovers(ctx context.Context, root string) ([]plugins.Leftover, error) {
 	asked, cancel := context.WithTimeout(ctx, cmp.Or(p.wait, leftoversTimeout))
 	defer cancel()
@@ -55,8 +54,7 @@ func (p *Plugin) Leftovers(ctx context.Context, root string) ([]plugins.Leftover
 	return leftovers, nil
 }
 
-// answering connects to the engine and returns nil if none answers. It does not wait if the
-// socket does not exist.
+// answering connects to the engine and returns nil if none answers. It does not wait if the socket does not exist.
 func answering(ctx context.Context) (*engine, error) {
 	c, err := engineapi.New(os.Getenv)
 	if err != nil {

@@ -138,9 +138,8 @@ func (f *restorer) restore(ctx context.Context, v domarkx.VersionReader, file ve
 	return f.put(it, content)
 }
 
-// replace creates a container from an image, calls fill to restore files into it, verifies them,
-// and makes it the resource's container instead of the old one. dirty reports whether the files
-// may differ from the last version.
+// replace creates a container from an image, calls fill to restore files into it, verifies them, and makes it the resource's
+// container instead of the old one. dirty reports whether the files may differ from the last version.
 func (r *resource) replace(ctx context.Context, i engineapi.Image, dirty bool, fill func(context.Context, *restorer) error) error {
 	id, stamp, err := r.create(ctx, i)
 	if err != nil {

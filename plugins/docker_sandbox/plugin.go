@@ -237,8 +237,7 @@ const runCommandSchema = `{
   }
 }`
 
-// languages maps the language of a code block to its interpreters; the first one that the
-// container has is used.
+// languages maps the language of a code block to its interpreters; the first one that the container has is used.
 var languages = map[string][]string{
 	"sh":      {"sh"},
 	"shell":   {"sh"},

@@ -74,8 +74,7 @@ func (r *resource) use(ctx context.Context, i engineapi.Image, id, stamp string,
 	return r.state.write(r.env.Dir)
 }
 
-// start starts the container if it is not running, and lists its files if nothing has run in it
-// yet.
+// start starts the container if it is not running, and lists its files if nothing has run in it yet.
 func (r *resource) start(ctx context.Context) error {
 	if r.lost != nil {
 		return r.lost
@@ -157,8 +156,7 @@ func (r *resource) renewAgent(ctx context.Context, stamp string) error {
 	return r.state.write(r.env.Dir)
 }
 
-// maxListing limits the memory in bytes that the list of a container's files may take: enough
-// for some ten million files.
+// maxListing limits the memory in bytes that the list of a container's files may take: enough for some ten million files.
 const maxListing = 4 << 30
 
 // scan lists the files of a container that versions may store.
@@ -282,12 +280,10 @@ func (r *resource) over() string {
 	return strings.Join(said, " and ")
 }
 
-// killTimeout limits how long the processes of a killed command may take to end; after that the
-// container is stopped.
+// killTimeout limits how long the processes of a killed command may take to end; after that the container is stopped.
 const killTimeout = 5 * time.Second
 
-// command runs a program. If the connection breaks meanwhile, the container ends, and the next
-// call starts it again.
+// command runs a program. If the connection breaks meanwhile, the container ends, and the next call starts it again.
 func (r *resource) command(ctx context.Context, args []string, spool *toolresult.Spool) (int, error) {
 	s := r.session
 	over := make(chan struct{})
@@ -343,8 +339,7 @@ func (r *resource) serve(ctx context.Context) error {
 	return nil
 }
 
-// Changed reports true from the start of a command until the next commit, and while a process
-// runs in the container.
+// Changed reports true from the start of a command until the next commit, and while a process runs in the container.
 func (r *resource) Changed(context.Context) (bool, error) { return r.lost == nil && r.state.Dirty, nil }
 
 // Lost reports why the container cannot be used; see [domarkx.LostStateReporter].

@@ -12,8 +12,7 @@ import (
 	"github.com/domarkx/domarkx/plugins/docker_sandbox/engineapi"
 )
 
-// A session is a running container and the connection to its agent. The container runs as long
-// as the connection.
+// A session is a running container and the connection to its agent. The container runs as long as the connection.
 type session struct {
 	*agent.Client
 	engine *engine

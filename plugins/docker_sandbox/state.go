@@ -82,8 +82,7 @@ func lastFile(dir, container string) string { return filepath.Join(dir, "last-"+
 
 func short(id string) string { return id[:min(12, len(id))] }
 
-// forgetOthers removes the files that describe other containers, and temporary files of a killed
-// process.
+// forgetOthers removes the files that describe other containers, and temporary files of a killed process.
 func forgetOthers(dir, container string) error {
 	names, err := os.ReadDir(dir)
 	if err != nil {

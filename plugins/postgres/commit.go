@@ -164,8 +164,7 @@ func (t table) give(ctx context.Context, c *connection, v *database.Version) err
 	return lines.End(ctx)
 }
 
-// A lineWriter splits its input into lines. In COPY's text format a newline ends a row and never
-// occurs in one.
+// A lineWriter splits its input into lines. In COPY's text format a newline ends a row and never occurs in one.
 type lineWriter struct {
 	ctx   context.Context
 	lines *database.Lines

@@ -19,15 +19,13 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 )
 
-// A connection is a connection to the database. Each call has its own, so that none sees settings
-// of another.
+// A connection is a connection to the database. Each call has its own, so that none sees settings of another.
 type connection struct {
 	*pgconn.PgConn
 	copies *copyWatch
 }
 
-// settings make the server write values in the same form everywhere. Statements may change them
-// for themselves.
+// settings make the server write values in the same form everywhere. Statements may change them for themselves.
 var settings = map[string]string{
 	"application_name":   "git-domarkx",
 	"client_encoding":    "UTF8",

@@ -12,13 +12,11 @@
 //   - runs as postgres or nobody if this program runs as root, because PostgreSQL refuses root.
 //     Its files are then in /var/lib/git-domarkx.
 //
-// Tools connect as a role that owns the database and has no other privileges, so SQL can reach
-// neither files nor programs.
+// Tools connect as a role that owns the database and has no other privileges, so SQL can reach neither files nor programs.
 //
-// With a dsn, the database is an existing one of the user. git config domarkx.allowDSN must
-// allow it; it must be of PostgreSQL 15 or later and owned by a role whose statements cannot leave
-// the database. The program pg_dump must be installed, of the server's version or later. Forks and
-// replays use a private server instead.
+// With a dsn, the database is an existing one of the user. git config domarkx.allowDSN must allow it; it must be of
+// PostgreSQL 15 or later and owned by a role whose statements cannot leave the database. The program pg_dump must be
+// installed, of the server's version or later. Forks and replays use a private server instead.
 //
 // Each call has its own connection. The statements of an execute take effect together or not at
 // all, unless they control transactions themselves.
@@ -45,10 +43,9 @@
 // [database.FileName] encodes names. Rows are divided into files by their digests, so a change
 // only affects the files that contain changed rows.
 //
-// A load fills a new database, which then takes the name of the old one; a database of a dsn is
-// emptied and filled in one transaction. The loading role owns everything, and privileges are the default
-// ones. If the policies of a version name other roles, a database of a dsn must have them, and a private server creates them. A commit refuses,
-// by name, objects that a load could not restore; README.md lists them, and what belongs to the
-// server. A commit reads every table. Nothing that reads a database calls a function that the
-// database's owner may have defined, as a more powerful role.
+// A load fills a new database, which then takes the name of the old one; a database of a dsn is emptied and filled in one
+// transaction. The loading role owns everything, and privileges are the default ones. If the policies of a version name
+// other roles, a database of a dsn must have them, and a private server creates them. A commit refuses, by name, objects
+// that a load could not restore; README.md lists them, and what belongs to the server. A commit reads every table. Nothing
+// that reads a database calls a function that the database's owner may have defined, as a more powerful role.
 package postgres

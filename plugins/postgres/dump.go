@@ -21,10 +21,9 @@ import (
 // dump returns the statements of the schema in a snapshot: those before the rows and those after.
 // They are in UTF-8, like the rows.
 //
-// Versions have no privileges: even with --no-owner, the GRANT and REVOKE statements of pg_dump name the
-// owner, so equal databases of different roles would give different versions, which other roles could not
-// load. It writes the settings of a database only together with CREATE DATABASE and the database's name, so
-// other queries read these.
+// Versions have no privileges: even with --no-owner, the GRANT and REVOKE statements of pg_dump name the owner, so equal
+// databases of different roles would give different versions, which other roles could not load. It writes the settings of a
+// database only together with CREATE DATABASE and the database's name, so other queries read these.
 func (r *resource) dump(ctx context.Context, snapshot string) ([2][]byte, error) {
 	program, env, err := r.database.dumper(ctx)
 	if err != nil {

@@ -150,8 +150,7 @@ func (v *stored) fill(ctx context.Context, c *connection) error {
 	return nil
 }
 
-// loadLanguage loads PL/pgSQL so that its settings are known: only superusers may set unknown ones
-// for functions.
+// loadLanguage loads PL/pgSQL so that its settings are known: only superusers may set unknown ones for functions.
 func loadLanguage(ctx context.Context, c *connection) error {
 	there, err := c.value(ctx, "SELECT EXISTS (SELECT FROM pg_language WHERE lanname = 'plpgsql')")
 	if err == nil && there == "t" {

@@ -75,8 +75,7 @@ type store interface {
 	connect(ctx context.Context, as purpose) (*connection, error)
 	// dumper returns the program pg_dump and its environment.
 	dumper(ctx context.Context) (program string, env []string, err error)
-	// replace calls fill with a connection in a transaction in which the database is empty.
-	// The roles must exist.
+	// replace calls fill with a connection in a transaction in which the database is empty. The roles must exist.
 	replace(ctx context.Context, roles []string, fill func(*connection) error) error
 	// shared reports whether other programs may change the database.
 	shared() bool

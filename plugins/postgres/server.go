@@ -123,8 +123,7 @@ func (s *server) initialize(ctx context.Context) error {
 	return os.Rename(fresh, s.data())
 }
 
-// prepare creates the role and the database, and repairs the effects of a kill or a statement on the
-// role.
+// prepare creates the role and the database, and repairs the effects of a kill or a statement on the role.
 func (s *server) prepare(ctx context.Context) error {
 	c, err := s.to(ctx, superuser, "postgres")
 	if err != nil {
@@ -178,8 +177,7 @@ func create(name string) string {
 	return "CREATE DATABASE " + name + " OWNER " + toolRole + " TEMPLATE template0"
 }
 
-// drop removes a database if it exists. Its owner may have made it a template, which PostgreSQL
-// would not remove.
+// drop removes a database if it exists. Its owner may have made it a template, which PostgreSQL would not remove.
 func drop(ctx context.Context, admin *connection, name string) error {
 	template, err := admin.value(ctx, "SELECT datistemplate FROM pg_database WHERE datname = $1", name)
 	if err == nil && template == "t" {
@@ -253,8 +251,7 @@ func (s *server) dumper(ctx context.Context) (string, []string, error) {
 	return filepath.Join(s.bin, "pg_dump"), dumpEnvironment(c), nil
 }
 
-// replace fills a new database with the privileges of toolRole, and renames it to the name of the
-// old one.
+// replace fills a new database with the privileges of toolRole, and renames it to the name of the old one.
 func (s *server) replace(ctx context.Context, roles []string, fill func(*connection) error) error {
 	if err := s.run(ctx); err != nil {
 		return err

@@ -59,8 +59,7 @@ func (s *server) attributes() *syscall.SysProcAttr {
 	return a
 }
 
-// parameters configure the server on its command line: it does not listen on the network, and uses
-// little memory.
+// parameters configure the server on its command line: it does not listen on the network, and uses little memory.
 var parameters = []string{
 	"listen_addresses=", "unix_socket_permissions=0700", "port=5432",
 	"shared_buffers=32MB", "max_connections=20", "max_wal_senders=0", "wal_level=minimal", "max_wal_size=256MB",

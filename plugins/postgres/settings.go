@@ -155,8 +155,7 @@ WHERE c.relkind = 'S' AND c.relpersistence <> 't' AND ` + userSchemas + `
   AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')
 ORDER BY n.nspname COLLATE "C", c.relname COLLATE "C"`
 
-// describe reads the parts of a version that are not SQL. One connection reads catalogs, the other
-// one tables of users.
+// describe reads the parts of a version that are not SQL. One connection reads catalogs, the other one tables of users.
 func describe(ctx context.Context, c, rows *connection) (meta, error) {
 	m := meta{Format: formatNumber, Tables: []table{}, Sequences: []sequence{}}
 	var err error

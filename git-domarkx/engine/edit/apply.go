@@ -143,8 +143,7 @@ func checkHeaderDepth(h domarkx.Header) error {
 	return fmt.Errorf("front matter and configuration: %w: nested deeper than %d levels", domarkx.ErrInvalid, jsonvalue.MaxDepth)
 }
 
-// A NextState is the next state of a session. The caller must iterate over live, exactly once,
-// before it calls dead.
+// A NextState is the next state of a session. The caller must iterate over live, exactly once, before it calls dead.
 type NextState struct {
 	Headers []domarkx.HeaderEntry
 	Live    iter.Seq2[domarkx.Revised, error]
@@ -272,8 +271,7 @@ func (e *Edit) Headers(ctx context.Context, objects Includer) ([]domarkx.HeaderE
 	return domarkx.ReviseHeader(old, next, view.NormalHeader(header)), true, nil
 }
 
-// unchanged returns the headers after an edit that did not change them. was is the decoded header
-// as the base shows it.
+// unchanged returns the headers after an edit that did not change them. was is the decoded header as the base shows it.
 func (e *Edit) unchanged(old []domarkx.HeaderEntry, was domarkx.Header) []domarkx.HeaderEntry {
 	if e.Derived || len(old) > 1 || !view.HasOwnFields(was) {
 		return old

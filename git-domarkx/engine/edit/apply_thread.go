@@ -181,9 +181,8 @@ func (e *Edit) DateOf(m domarkx.WrittenMessage) int64 {
 	return e.Date
 }
 
-// relink returns the links of messages that are otherwise unchanged but name something that is
-// kept only now. Texts in a conflict stay as they were saved, including the conflict markers,
-// even if this edit resolves the conflict.
+// relink returns the links of messages that are otherwise unchanged but name something that is kept only now. Texts in a
+// conflict stay as they were saved, including the conflict markers, even if this edit resolves the conflict.
 func (e *Edit) relink(base domarkx.Entries, edit *domarkx.Edit) (map[int]string, error) {
 	links := map[int]string{}
 	if e.Linker == nil && e.Stated == nil {

@@ -25,8 +25,7 @@ func (o *Original) Finish(ctx context.Context) (string, error) {
 	return tree, err
 }
 
-// Along returns the messages of live and stores the document up to the end of each message before
-// it yields the message.
+// Along returns the messages of live and stores the document up to the end of each message before it yields the message.
 func (o *Original) Along(ctx context.Context, live iter.Seq2[domarkx.Revised, error]) iter.Seq2[domarkx.Revised, error] {
 	return func(yield func(domarkx.Revised, error) bool) {
 		k := 0

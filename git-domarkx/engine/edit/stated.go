@@ -66,8 +66,7 @@ func withoutStatedMetadata(m domarkx.Message) domarkx.Message {
 	return m
 }
 
-// keepStated applies [WithStatedAsMetadata] to a message of a document, and preserves the message's
-// bytes.
+// keepStated applies [WithStatedAsMetadata] to a message of a document, and preserves the message's bytes.
 func keepStated(m *domarkx.WrittenMessage) {
 	if _, ok := statedVersion(m.Message); !ok {
 		return
@@ -87,14 +86,12 @@ type StatedLinks struct {
 	reported  map[string]bool // versions that are missing, each reported once
 }
 
-// NewStatedLinks returns links for the messages of one document. versions holds those of
-// the workspace.
+// NewStatedLinks returns links for the messages of one document. versions holds those of the workspace.
 func NewStatedLinks(workspace string, versions map[string]bool) *StatedLinks {
 	return &StatedLinks{workspace: workspace, versions: versions, accepted: map[int]string{}, reported: map[string]bool{}}
 }
 
-// accepts reports whether the version that a document states for message j can be linked. It adds
-// a warning if not.
+// accepts reports whether the version that a document states for message j can be linked. It adds a warning if not.
 func (s *StatedLinks) accepts(j int, stated jsonvalue.Value) bool {
 	if s.versions[stated.Text()] {
 		return true
@@ -123,9 +120,8 @@ func (s *StatedLinks) of(j int, m domarkx.Message) string {
 	return ""
 }
 
-// SettleStated removes a workspace_version from the messages of a document in memory if it
-// becomes a link, or if the same message of the base has that link. Otherwise it moves the
-// version to the metadata.
+// SettleStated removes a workspace_version from the messages of a document in memory if it becomes a link, or if the same
+// message of the base has that link. Otherwise it moves the version to the metadata.
 func (e *Edit) SettleStated(ctx context.Context) error {
 	var known map[linkedText]bool
 	for j := range e.Doc.Conversation {
@@ -187,8 +183,7 @@ func (e *Edit) linkedTexts(ctx context.Context) (map[linkedText]bool, error) {
 	return known, nil
 }
 
-// linkFor returns the version that the user or the document's home requests as the link of
-// message j, or "" for none.
+// linkFor returns the version that the user or the document's home requests as the link of message j, or "" for none.
 func (e *Edit) linkFor(j int, m domarkx.Message) string {
 	if v := e.Stated.of(j, m); v != "" {
 		return v
@@ -242,8 +237,7 @@ func (l *Linker) link(m domarkx.Message) string {
 	return l.Version
 }
 
-// LinksMore reports whether messages of an unchanged document name files that only the new
-// version of its home contains.
+// LinksMore reports whether messages of an unchanged document name files that only the new version of its home contains.
 func (l *Linker) LinksMore(live domarkx.Entries, doc *domarkx.Document) bool {
 	if l == nil {
 		return false

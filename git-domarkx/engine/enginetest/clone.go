@@ -1,5 +1,4 @@
-// Package enginetest opens repositories for tests of the engine, with a resource type that
-// records its calls.
+// Package enginetest opens repositories for tests of the engine, with a resource type that records its calls.
 package enginetest
 
 import (
@@ -31,8 +30,7 @@ import (
 	"github.com/domarkx/domarkx/plugins"
 )
 
-// Main runs the tests of a package isolated from the user's Git configuration, and returns
-// the exit status.
+// Main runs the tests of a package isolated from the user's Git configuration, and returns the exit status.
 func Main(m *testing.M) int {
 	for key, value := range map[string]string{
 		"GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1", "LC_ALL": "C", "TZ": "UTC",

@@ -51,9 +51,8 @@ func (imp *importer) key(in input) string {
 	return in.key
 }
 
-// known returns the record of a document, if its session still exists and contains the recorded snapshot. If the
-// session does not contain it, another session may have the name now. known returns a *documentError if the session
-// cannot be read.
+// known returns the record of a document, if its session still exists and contains the recorded snapshot. If the session
+// does not contain it, another session may have the name now. known returns a *documentError if the session cannot be read.
 func (imp *importer) known(ctx context.Context, in input) (sources.Source, bool, error) {
 	entry := imp.sources.Get(imp.key(in))
 	if entry.Session == "" {

@@ -19,9 +19,8 @@ type Renamer interface {
 // RenamesSessions sets what renames the session of a sub-agent that was imported before its parent.
 func (m *Manager) RenamesSessions(r Renamer) { m.renamer = r }
 
-// waiting is the key of the record of sub-agents whose parents are not imported yet. Each has a branch of this key,
-// recorded with the name that the import gave its session as the digest: once the session has another name, nothing
-// waits any more.
+// waiting is the key of the record of sub-agents whose parents are not imported yet. Each has a branch of this key, recorded
+// with the name that the import gave its session as the digest: once the session has another name, nothing waits any more.
 const waiting = "sub-agents"
 
 // waits records that a new session is that of a sub-agent whose parent is not imported.

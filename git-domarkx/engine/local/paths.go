@@ -22,8 +22,7 @@ func PathError(err error) error {
 	return err
 }
 
-// CanonicalPath returns the absolute path of an existing file without symbolic links. Files are
-// recorded under this path.
+// CanonicalPath returns the absolute path of an existing file without symbolic links. Files are recorded under this path.
 func CanonicalPath(path string) (string, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -104,8 +103,7 @@ func (t *Temporary) Close() error {
 	return err
 }
 
-// Replace is like [atomicfile.Replace], but first creates a missing directory, private to the
-// user.
+// Replace is like [atomicfile.Replace], but first creates a missing directory, private to the user.
 func Replace(path string, data []byte) error {
 	if err := atomicfile.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err

@@ -34,13 +34,11 @@ const (
 	// PrivateKey holds the workspaces of forks. They must not work in the paths that their
 	// documents name, because others use those.
 	PrivateKey = "private"
-	// WorkspaceKey holds the sessions that work in a workspace of another name: the session, a
-	// space, and the workspace.
+	// WorkspaceKey holds the sessions that work in a workspace of another name: the session, a space, and the workspace.
 	WorkspaceKey = "workspace"
 )
 
-// Attached returns the workspaces of sessions that work in a workspace of another name, by
-// session.
+// Attached returns the workspaces of sessions that work in a workspace of another name, by session.
 func Attached(ctx context.Context, state State) (map[string]string, error) {
 	values, err := state.All(ctx, WorkspaceKey)
 	all := map[string]string{}
@@ -81,8 +79,7 @@ func Renamed(ctx context.Context, state State, from, to string) error {
 	})
 }
 
-// Attach records that a session works in a workspace, or in that of its own name if workspace is
-// "".
+// Attach records that a session works in a workspace, or in that of its own name if workspace is "".
 func Attach(ctx context.Context, state State, session, workspace string) error {
 	return state.Change(ctx, WorkspaceKey, func(values []string) []string {
 		values = slices.DeleteFunc(values, func(value string) bool { return strings.HasPrefix(value, session+" ") })

@@ -97,9 +97,8 @@ func (s *Record) loadAll() error {
 	return nil
 }
 
-// Save writes the changed records durably. It must be called within the update of the store, before
-// the sessions move: the record of a move that did not happen is detected later, but a missing
-// record is not.
+// Save writes the changed records durably. It must be called within the update of the store, before the sessions move: the
+// record of a move that did not happen is detected later, but a missing record is not.
 func (s *Record) Save() error {
 	if s.err != nil {
 		return s.err
@@ -191,9 +190,8 @@ func (s *Record) sync(dir string, firsts []string) error {
 	return nil
 }
 
-// writeSessions appends to the index the groups that contain records of each session. It runs
-// before the groups are written, so the index may list too many groups for a session, but never too
-// few.
+// writeSessions appends to the index the groups that contain records of each session. It runs before the groups are written,
+// so the index may list too many groups for a session, but never too few.
 func (s *Record) writeSessions(groups map[string]*group) error {
 	path := filepath.Join(s.dir, sessionsFile)
 	_, err := os.Stat(path)

@@ -21,28 +21,23 @@ type Source struct {
 	Snapshot string `json:"snapshot"`        // created by the last import
 	Digest   string `json:"digest"`          // SHA-256 of the document and its includes, in hexadecimal
 	Saved    int64  `json:"saved,omitempty"` // when the document was saved, in milliseconds since 1970
-	// Stamp is the state of a transcript's file when it was imported, and Format is the
-	// transcript's format. The file need not be read again while it has the same stamp. "" means
-	// that it must be read.
+	// Stamp is the state of a transcript's file when it was imported, and Format is the transcript's format. The file need
+	// not be read again while it has the same stamp. "" means that it must be read.
 	Stamp  string `json:"stamp,omitempty"`
 	Format string `json:"format,omitempty"`
 	// Growth describes how to continue reading the document; nil if it must be read in full.
 	Growth *Growth `json:"growth,omitempty"`
-	// Beside maps the paths of files that the document's messages name ([format.NamedFiles]) to
-	// their last known state.
+	// Beside maps the paths of files that the document's messages name ([format.NamedFiles]) to their last known state.
 	Beside map[string]File `json:"beside,omitempty"`
-	// Before is the previous record. It is valid if the process was killed before the session
-	// moved.
+	// Before is the previous record. It is valid if the process was killed before the session moved.
 	Before *Source `json:"before,omitempty"`
 }
 
-// A Record holds which documents became which sessions on this machine. The key of a document is
-// the absolute path of the file, "-:NAME" for standard input, or the format's name and the
-// document's identity ([format.Identity]). The record is only a cache: without it, a document is
-// recognized by its session's name and source_file.
+// A Record holds which documents became which sessions on this machine. The key of a document is the absolute path of the
+// file, "-:NAME" for standard input, or the format's name and the document's identity ([format.Identity]). The record is
+// only a cache: without it, a document is recognized by its session's name and source_file.
 //
-// Each document has a file of its own, so that the cost of a save does not depend on the number of
-// documents.
+// Each document has a file of its own, so that the cost of a save does not depend on the number of documents.
 type Record struct {
 	dir    string
 	groups map[string]*group // first line of the keys → group, as far as it was read
@@ -63,8 +58,7 @@ type group struct {
 // BranchKey returns the key of a branch of a document.
 func BranchKey(document, suffix string) string { return document + "\n" + suffix }
 
-// DocumentKey returns a document's key without the name that the user gave its session. The suffix
-// of a branch remains.
+// DocumentKey returns a document's key without the name that the user gave its session. The suffix of a branch remains.
 func DocumentKey(key string) string {
 	document, name, _ := strings.Cut(key, "\n")
 	if strings.HasPrefix(name, ".") {
@@ -163,8 +157,7 @@ func (s *Record) OfSession(session string) (map[string]Source, error) {
 	return found, s.err
 }
 
-// Set replaces the record of a document. before is the record that is valid until the session
-// moves.
+// Set replaces the record of a document. before is the record that is valid until the session moves.
 func (s *Record) Set(key string, now, before Source) {
 	now.Before, before.Before = nil, nil
 	g := s.of(key)
@@ -190,9 +183,8 @@ func (s *Record) Remove(key string) {
 	}
 }
 
-// Forget calls forget for each record. forget may change the record and reports whether it did.
-// Forget also removes unfinished files of killed processes, because they may contain what has to be
-// forgotten.
+// Forget calls forget for each record. forget may change the record and reports whether it did. Forget also removes
+// unfinished files of killed processes, because they may contain what has to be forgotten.
 func (s *Record) Forget(forget func(*Source) bool) error {
 	if err := os.RemoveAll(filepath.Join(s.dir, newDir)); err != nil {
 		return fmt.Errorf("clearing the record of imports: %w", err)
@@ -241,9 +233,8 @@ func Rename(stateDir, from, to string) error {
 	})
 }
 
-// Moved changes the records of snapshot from to snapshot to, which contains the same document, so
-// that the next import continues it. It must be called within the update of the store, before the
-// session moves.
+// Moved changes the records of snapshot from to snapshot to, which contains the same document, so that the next import
+// continues it. It must be called within the update of the store, before the session moves.
 func Moved(stateDir, session, from, to string) error {
 	return change(stateDir, session, func(src Source) (Source, bool) {
 		moves := src.Snapshot == from
@@ -270,8 +261,7 @@ func change(stateDir, session string, changed func(Source) (Source, bool)) error
 	return s.Save()
 }
 
-// IsSettled reports whether a file's last change is so old that another change would alter the time
-// of the file.
+// IsSettled reports whether a file's last change is so old that another change would alter the time of the file.
 func IsSettled(info fs.FileInfo) bool {
 	const tick = 2 * time.Second // resolution of FAT, the coarsest of all file systems
 	return time.Since(info.ModTime()) > tick

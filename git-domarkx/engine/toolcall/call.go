@@ -19,9 +19,8 @@ const (
 	ResultLanguage = "tool-result"
 )
 
-// Runnable returns the blocks of a message that may run: tool calls that the user did not decline,
-// and named code blocks. Whether a code block runs also depends on the workspace and the block's
-// language. Calls that an agent recorded never run.
+// Runnable returns the blocks of a message that may run: tool calls that the user did not decline, and named code blocks.
+// Whether a code block runs also depends on the workspace and the block's language. Calls that an agent recorded never run.
 func Runnable(m domarkx.Message) []domarkx.Block {
 	var blocks []domarkx.Block
 	for i, b := range m.Content {
@@ -199,8 +198,7 @@ func Interrupted(session string) Outcome {
 		Message: "the program ended during the call; git domarkx run --retry " + refname.Argument(session) + " makes it again"}
 }
 
-// FirstDifference returns the index of the first block in now that does not run as in was, or
-// len(now) if there is none.
+// FirstDifference returns the index of the first block in now that does not run as in was, or len(now) if there is none.
 func FirstDifference(was, now []domarkx.Block) int {
 	for i := range now {
 		if i >= len(was) || !SameCode(was[i], now[i]) {
@@ -223,9 +221,8 @@ func Declined(message string) Outcome {
 	return Outcome{Code: domarkx.CodeRefused, Message: message, declined: true}
 }
 
-// isDeclined reports whether block i of a message is a call that the user declined. Such a call is
-// only a record: it is not pending, no command makes it, and it needs no trust. If its result is
-// removed, it is a call like any other.
+// isDeclined reports whether block i of a message is a call that the user declined. Such a call is only a record: it is not
+// pending, no command makes it, and it needs no trust. If its result is removed, it is a call like any other.
 func isDeclined(content []domarkx.Block, i int) bool {
 	if i+1 >= len(content) || content[i].Type != domarkx.CodeBlock || content[i].Language != Language {
 		return false

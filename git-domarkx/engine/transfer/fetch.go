@@ -28,8 +28,7 @@ func (b byName[V]) set(ref string, value V) {
 	b.Sessions[sessionOfRef(ref)] = value
 }
 
-// Tips maps the names of sessions and workspaces to their newest snapshots and versions, or to a
-// status.
+// Tips maps the names of sessions and workspaces to their newest snapshots and versions, or to a status.
 type Tips = byName[string]
 
 // rejection returns the error of a session or of one of its workspaces, or nil.
@@ -48,8 +47,7 @@ func (f fetchResult) rejection(session string, workspaces ...string) error {
 // UpToDate is the status of a session that needed no change.
 const UpToDate = "up to date"
 
-// NotSent is the status of a session that was not sent because another session or workspace was
-// rejected.
+// NotSent is the status of a session that was not sent because another session or workspace was rejected.
 const NotSent = "rejected: not sent, for another session or workspace was rejected"
 
 // A Result describes the push, fetch or pull of one session and its workspaces.
@@ -93,8 +91,7 @@ func (m *Manager) Fetch(ctx context.Context, remote string, names []string, prog
 	return all, m.rememberRemoved(remote, before, after)
 }
 
-// chosen returns names, or if names is empty, all sessions that the remote has or had and all
-// rejected workspaces.
+// chosen returns names, or if names is empty, all sessions that the remote has or had and all rejected workspaces.
 func (f fetchResult) chosen(names []string) []string {
 	rejected := map[string]string{}
 	for _, bad := range []map[string]error{f.Rejected.Sessions, f.Rejected.Workspaces} {

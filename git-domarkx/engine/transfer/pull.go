@@ -174,8 +174,7 @@ func (p *pull) one(ctx context.Context, tx *transaction.Tx, name string) (string
 	return status, nil
 }
 
-// removedThere removes a session that was removed on the remote, unless it has changed here
-// since.
+// removedThere removes a session that was removed on the remote, unless it has changed here since.
 func (p *pull) removedThere(ctx context.Context, tx *transaction.Tx, name string, unchanged, here bool) (string, error) {
 	before, now := p.Before.Workspaces[name], p.After.Workspaces[name]
 	workspace, err := tx.WorkspaceTipOrNone(ctx, name)
@@ -247,8 +246,7 @@ func (m *Manager) pullSession(ctx context.Context, tx *transaction.Tx, name stri
 	return engine.MergeStatus(joined), tx.Set(ctx, name, merged, trust.Unchanged)
 }
 
-// removedHere reports whether the session was removed or renamed here after it contained the
-// snapshot id.
+// removedHere reports whether the session was removed or renamed here after it contained the snapshot id.
 func (m *Manager) removedHere(ctx context.Context, name, id string) (bool, error) {
 	trashed, err := m.store.Trashed(ctx, name)
 	if err != nil {

@@ -75,11 +75,10 @@ func (m *Manager) checkedVersion(ctx context.Context, tip domarkx.Version, id st
 	return v, nil
 }
 
-// joinVersions commits a version whose parents are two divergent versions. It does not merge
-// their contents. The result has the contents of the last version that the session links and that
-// is in the history of one of the two, or else those of the version with the greater number. The
-// commit depends only on the two versions and the session, so that every clone creates the same
-// one.
+// joinVersions commits a version whose parents are two divergent versions. It does not merge their contents. The result has
+// the contents of the last version that the session links and that is in the history of one of the two, or else those of the
+// version with the greater number. The commit depends only on the two versions and the session, so that every clone creates
+// the same one.
 func (m *Manager) joinVersions(ctx context.Context, tx *transaction.Tx, name string, session domarkx.Info, a, b domarkx.Version) (domarkx.Version, error) {
 	if b.ID < a.ID {
 		a, b = b, a
@@ -112,9 +111,8 @@ func (m *Manager) joinVersions(ctx context.Context, tx *transaction.Tx, name str
 	})
 }
 
-// lastLink returns the link of the last message that is linked to one of the versions or to an
-// ancestor of them, or "" for none. It ignores links to versions that are not parents in the
-// session's history.
+// lastLink returns the link of the last message that is linked to one of the versions or to an ancestor of them, or "" for
+// none. It ignores links to versions that are not parents in the session's history.
 func (m *Manager) lastLink(ctx context.Context, tx linkReader, snapshot string, versions ...string) (string, error) {
 	state, err := tx.Load(ctx, snapshot)
 	if err != nil {
@@ -170,9 +168,8 @@ func (m *Manager) workspaceRemovedHere(ctx context.Context, name, id string) (bo
 	return false, nil
 }
 
-// followPulled calls followWorkspace for sessions that were pulled. before holds their tips
-// before the pull, here the workspaces before the pull. It skips sessions that no longer exist,
-// did not change or already have an assigned workspace.
+// followPulled calls followWorkspace for sessions that were pulled. before holds their tips before the pull, here the
+// workspaces before the pull. It skips sessions that no longer exist, did not change or already have an assigned workspace.
 func (m *Manager) followPulled(ctx context.Context, before []domarkx.Info, here map[string]string) error {
 	chosen, err := m.sessions.Attached(ctx)
 	if err != nil {
@@ -193,10 +190,9 @@ func (m *Manager) followPulled(ctx context.Context, before []domarkx.Info, here 
 	return nil
 }
 
-// followWorkspace assigns a pulled session to the workspace of its last calls, if the pull
-// brought both. Snapshots do not name the workspace, so it is found by the linked version, which
-// must be in only one workspace. A workspace that existed before the pull is never assigned: a
-// remote could otherwise direct a session to it and obtain its contents.
+// followWorkspace assigns a pulled session to the workspace of its last calls, if the pull brought both. Snapshots do not
+// name the workspace, so it is found by the linked version, which must be in only one workspace. A workspace that existed
+// before the pull is never assigned: a remote could otherwise direct a session to it and obtain its contents.
 func (m *Manager) followWorkspace(ctx context.Context, before, now domarkx.Info, here map[string]string) error {
 	link, err := m.sessions.LinkAt(ctx, now.ID, now.Messages-1)
 	if err != nil || link == "" {

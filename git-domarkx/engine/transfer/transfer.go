@@ -16,8 +16,7 @@ import (
 	"github.com/domarkx/domarkx/gitstore/remote"
 )
 
-// Manager exchanges the sessions of a repository with its remotes. Its methods are safe for
-// concurrent use.
+// Manager exchanges the sessions of a repository with its remotes. Its methods are safe for concurrent use.
 type Manager struct {
 	sessions *engine.SessionManager
 	store    *gitstore.Store
@@ -60,15 +59,13 @@ type Received struct {
 	Others []remote.Move // of other remote-tracking refs, which had the same commits
 }
 
-// linkReader reads the links of snapshots. Within a change, it also reads the snapshots that the
-// change created.
+// linkReader reads the links of snapshots. Within a change, it also reads the snapshots that the change created.
 type linkReader interface {
 	Load(ctx context.Context, id string) (*domarkx.State, error)
 	Linked(ctx context.Context, snapshot string, versions []string) (map[string]bool, error)
 }
 
-// workspaceTips returns the ids of the newest versions by workspace. It omits workspaces that
-// cannot be read.
+// workspaceTips returns the ids of the newest versions by workspace. It omits workspaces that cannot be read.
 func (m *Manager) workspaceTips(ctx context.Context) (map[string]string, error) {
 	here, err := m.store.Workspaces(ctx)
 	if here == nil {
@@ -136,8 +133,7 @@ func (c *peers) of(ctx context.Context, sessions map[string]string) (map[string]
 	return going, nil
 }
 
-// pulled returns the workspaces to pull with the sessions of a remote, and the workspaces
-// assigned to local sessions.
+// pulled returns the workspaces to pull with the sessions of a remote, and the workspaces assigned to local sessions.
 func (m *Manager) pulled(ctx context.Context, names []string, there Tips) (going map[string][]string, assigned map[string]string, err error) {
 	if assigned, err = m.sessions.Attached(ctx); err != nil {
 		return nil, nil, err

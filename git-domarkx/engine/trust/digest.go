@@ -15,9 +15,8 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 )
 
-// A Digest identifies everything that a session can run, in order. It is a hash chain with a
-// link for each message, so that it can be extended when the session grows. A session that runs
-// nothing has the zero digest.
+// A Digest identifies everything that a session can run, in order. It is a hash chain with a link for each message, so that
+// it can be extended when the session grows. A session that runs nothing has the zero digest.
 type Digest [sha256.Size]byte
 
 // String returns the digest in hexadecimal.
@@ -209,8 +208,7 @@ func (d *Digest) parse(s string) bool {
 	return err == nil && copy(d[:], data) == len(d) && len(data) == len(d)
 }
 
-// cache caches the digests of a snapshot. It ignores errors, because missing digests are computed
-// again.
+// cache caches the digests of a snapshot. It ignores errors, because missing digests are computed again.
 func (m *Manager) cache(info domarkx.Info, k cachedDigests) {
 	path := m.digestFile(info.Name)
 	if os.MkdirAll(filepath.Dir(path), 0o700) != nil {

@@ -96,9 +96,8 @@ type permission struct {
 	in      permit.Confinement
 }
 
-// Permit decides whether something may be executed. Nothing else issues permits, and nothing is executed
-// without one. If the user neither trusts nor approves what the act needs, the error is an
-// [*UntrustedError], [ErrNotAsked] or [ErrDeclined].
+// Permit decides whether something may be executed. Nothing else issues permits, and nothing is executed without one. If the
+// user neither trusts nor approves what the act needs, the error is an [*UntrustedError], [ErrNotAsked] or [ErrDeclined].
 func (g *Gate) Permit(ctx context.Context, a Act) (permit.Permit, error) {
 	d := &decision{g, permit.Trusted}
 	p, err := a.permitted(ctx, d)

@@ -17,9 +17,8 @@ type Runs struct {
 	Text  string // the complete text
 }
 
-// Listing returns everything that a snapshot can run, in order: its configuration, additions by
-// the repository, the setup script, and the calls and named code blocks of the assistant's
-// messages.
+// Listing returns everything that a snapshot can run, in order: its configuration, additions by the repository, the setup
+// script, and the calls and named code blocks of the assistant's messages.
 func (m *Manager) Listing(ctx context.Context, info domarkx.Info) ([]Runs, error) {
 	if err := m.ReadProject(); err != nil {
 		return nil, err

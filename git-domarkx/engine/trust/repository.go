@@ -13,9 +13,8 @@ import (
 	"github.com/domarkx/domarkx/plugins/permit"
 )
 
-// A Program is a part of a nested repository in a version by which Git would run a program, when
-// the user only asks for the status there: a hook, a setting that Git itself does not write (see
-// harmless), or a reference to a repository elsewhere.
+// A Program is a part of a nested repository in a version by which Git would run a program, when the user only asks for the
+// status there: a hook, a setting that Git itself does not write (see harmless), or a reference to a repository elsewhere.
 //
 // Trust does not cover the content of workspaces. The author of a version does not show whether its
 // programs are the user's, because the next call commits pulled content as a version of this machine.

@@ -226,8 +226,7 @@ func (m *Manager) checkDefaults(ctx context.Context, c project.Config) error {
 	return nil
 }
 
-// CheckProject validates the repository's .domarkx.toml. Its errors are of type
-// *syntax.Error.
+// CheckProject validates the repository's .domarkx.toml. Its errors are of type *syntax.Error.
 func (m *Manager) CheckProject(ctx context.Context) error {
 	a := Resources{listed: true}
 	var err error
@@ -258,9 +257,8 @@ func (m *Manager) ProjectModels() (jsonvalue.Value, error) {
 	return jsonvalue.ObjectValue(c.Models...), err
 }
 
-// AddedTo returns the things that a session can run in addition to its document, or nil for none.
-// If .domarkx.toml is invalid, it returns the error text as an addition, which nobody has
-// trusted.
+// AddedTo returns the things that a session can run in addition to its document, or nil for none. If .domarkx.toml is
+// invalid, it returns the error text as an addition, which nobody has trusted.
 func (m *Manager) AddedTo(ctx context.Context, session string, h domarkx.Header) (*Runs, error) {
 	if _, err := documentSpecs(h); err != nil {
 		return nil, nil // an invalid document runs nothing

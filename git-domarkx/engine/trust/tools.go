@@ -19,11 +19,10 @@ import (
 	"github.com/domarkx/domarkx/plugins/permit"
 )
 
-// ListedTools are the tools that a resource lists itself (see [domarkx.ToolLister]). Trust in them
-// belongs to the config of the resource: the first list of a trusted session is trusted with it,
-// and every other list has to be trusted on its own. A server lists its tools only when it runs, and
-// running it needs trust already: to start it in order to show its list would run what nobody has
-// trusted.
+// ListedTools are the tools that a resource lists itself (see [domarkx.ToolLister]). Trust in them belongs to the config of
+// the resource: the first list of a trusted session is trusted with it, and every other list has to be trusted on its own. A
+// server lists its tools only when it runs, and running it needs trust already: to start it in order to show its list would
+// run what nobody has trusted.
 type ListedTools struct {
 	config Digest // digest of the resource's type and config
 	digest Digest // digest of the config and the tools
@@ -101,8 +100,7 @@ func (d *decision) tools(ctx context.Context, session string, t ListedTools) err
 	})
 }
 
-// first returns a warning that lists the tools of a resource which are trusted although nobody
-// could see them before.
+// first returns a warning that lists the tools of a resource which are trusted although nobody could see them before.
 func (t ListedTools) first() error {
 	const most = 20
 	names, more := t.names, ""
@@ -112,8 +110,7 @@ func (t ListedTools) first() error {
 	return fmt.Errorf("resource %q lists its tools for the first time, and they are trusted with it: %s%s; what it says about them is in tools.json of its versions", t.id, strings.Join(names, ", "), more)
 }
 
-// among reports whether the values of [local.ToolsKey] contain the config, and whether they contain it with
-// these tools.
+// among reports whether the values of [local.ToolsKey] contain the config, and whether they contain it with these tools.
 func (t ListedTools) among(values []string) (known, trusted bool) {
 	for _, value := range values {
 		config, rest, _ := strings.Cut(value, " ")
@@ -124,8 +121,7 @@ func (t ListedTools) among(values []string) (known, trusted bool) {
 	return known, trusted
 }
 
-// trustTools records that the user trusts the tools with this config. It keeps the newest lists of
-// each config.
+// trustTools records that the user trusts the tools with this config. It keeps the newest lists of each config.
 func (m *Manager) trustTools(ctx context.Context, session string, t ListedTools) error {
 	prefix := t.config.String() + " "
 	value := prefix + t.digest.String() + " " + session

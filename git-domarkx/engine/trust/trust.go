@@ -44,8 +44,7 @@ func (e *UntrustedError) Error() string {
 	return fmt.Sprintf("nothing of %q is run: it is not trusted. Look at what would run with git domarkx trust %s, which also trusts it; --yes runs it this once", e.Session, refname.Argument(e.Session))
 }
 
-// IsTrusted reports whether the user trusts everything that a snapshot can run. A snapshot that
-// runs nothing is trusted.
+// IsTrusted reports whether the user trusts everything that a snapshot can run. A snapshot that runs nothing is trusted.
 func (m *Manager) IsTrusted(ctx context.Context, info domarkx.Info) (bool, error) {
 	d, err := m.Digest(ctx, info)
 	if err != nil {
@@ -95,8 +94,7 @@ func (m *Manager) Trust(ctx context.Context, info domarkx.Info) error {
 	return m.record(ctx, d, info.Name)
 }
 
-// record records trust in a session's current content, as far as the user trusts its earlier
-// contents in was (see [grown]).
+// record records trust in a session's current content, as far as the user trusts its earlier contents in was (see [grown]).
 func (m *Manager) record(ctx context.Context, now Digests, session string, was ...Digests) error {
 	return m.env.Local.Change(ctx, local.TrustKey, func(values []string) []string {
 		d := grown(values, now, was)
@@ -107,9 +105,8 @@ func (m *Manager) record(ctx context.Context, now Digests, session string, was .
 	})
 }
 
-// grown returns the digest in which trust grows from earlier contents to the present one: all that runs
-// if all that ran before is trusted, and all but the pending calls if that much was. Otherwise it returns
-// the empty digest.
+// grown returns the digest in which trust grows from earlier contents to the present one: all that runs if all that ran
+// before is trusted, and all but the pending calls if that much was. Otherwise it returns the empty digest.
 func grown(values []string, now Digests, was []Digests) Digest {
 	held := func(d Digest) bool { return d.Empty() || hasDigest(values, d) }
 	whole, settled := true, true
@@ -156,9 +153,8 @@ func (m *Manager) Revoke(ctx context.Context, name string) (string, error) {
 	return Untrusted, nil
 }
 
-// extend extends the trust in a session to a change by the user, if all snapshots that the
-// change was made from are trusted. The change is already stored: if the process is killed now,
-// the session is untrusted.
+// extend extends the trust in a session to a change by the user, if all snapshots that the change was made from are trusted.
+// The change is already stored: if the process is killed now, the session is untrusted.
 func (m *Manager) extend(ctx context.Context, after domarkx.Info, before ...domarkx.Info) error {
 	was, err := m.digestEach(ctx, before)
 	if err != nil {
@@ -230,9 +226,8 @@ func newest(values []string, of func(value string) bool) []string {
 	})
 }
 
-// Keep returns the Extension of the trust in the snapshot before to a state that runs only the beginning of
-// it, after a rewind or in a fork. The trust in the snapshot remains, so that the rewind can be
-// undone.
+// Keep returns the Extension of the trust in the snapshot before to a state that runs only the beginning of it, after a
+// rewind or in a fork. The trust in the snapshot remains, so that the rewind can be undone.
 func (m *Manager) Keep(ctx context.Context, name string, state *domarkx.State, before domarkx.Info) (Extension, error) {
 	was, _, err := m.Digests(ctx, before)
 	if err != nil {
@@ -279,8 +274,7 @@ func (m *Manager) digestsAlone(ctx context.Context, name string, info domarkx.In
 	return all, err
 }
 
-// Manager determines what sessions run and whether the user trusts it. Its methods are safe for
-// concurrent use.
+// Manager determines what sessions run and whether the user trusts it. Its methods are safe for concurrent use.
 type Manager struct {
 	store *gitstore.Store
 	env   local.Environment

@@ -85,11 +85,10 @@ func (m *Manager) add(ctx context.Context, c engine.Change, a engine.Addition, i
 	return info, err
 }
 
-// replyLink returns the workspace version to link to a new assistant message at the end of a
-// session, or "" for none. It commits manual changes in the live directories and returns the
-// version of the live workspace. If nothing is live, it returns the last version that the session
-// links. It starts no resource, uses no network and waits for no lock, because a running tool may
-// call it.
+// replyLink returns the workspace version to link to a new assistant message at the end of a session, or "" for none. It
+// commits manual changes in the live directories and returns the version of the live workspace. If nothing is live, it
+// returns the last version that the session links. It starts no resource, uses no network and waits for no lock, because a
+// running tool may call it.
 func (m *Manager) replyLink(ctx context.Context, session string) (string, error) {
 	tip, err := m.store.TipOrNone(ctx, session)
 	if err != nil || tip.ID == "" {
@@ -112,10 +111,9 @@ func (m *Manager) replyLink(ctx context.Context, session string) (string, error)
 	return "", nil
 }
 
-// commitDirectories commits manual changes in the live directories of a workspace and returns the
-// version of the live workspace. It returns "" if nothing is live, or if the version cannot be
-// determined now: another process holds the workspace, a call or a load was interrupted, or a
-// file cannot be stored. The next call repairs or reports these.
+// commitDirectories commits manual changes in the live directories of a workspace and returns the version of the live
+// workspace. It returns "" if nothing is live, or if the version cannot be determined now: another process holds the
+// workspace, a call or a load was interrupted, or a file cannot be stored. The next call repairs or reports these.
 func (m *Manager) commitDirectories(ctx context.Context, workspace string) (string, error) {
 	i, err := m.env.Workspaces.Instance(ctx, workspace)
 	if errors.Is(err, domarkx.ErrNotFound) || err == nil && (i.Head == "" || i.Loading != "") {

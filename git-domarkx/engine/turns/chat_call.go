@@ -148,8 +148,7 @@ type ToolOffer struct {
 	domarkx.Tool
 }
 
-// Tools returns the tools of the resources of the session's workspace, or none if it has no
-// workspace.
+// Tools returns the tools of the resources of the session's workspace, or none if it has no workspace.
 func (t *Turn) Tools(ctx context.Context) ([]ToolOffer, error) {
 	tip, err := t.Tip(ctx)
 	if err != nil {

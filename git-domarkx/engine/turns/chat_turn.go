@@ -28,10 +28,9 @@ type TurnRequest struct {
 	Approve trust.Consent
 }
 
-// A Turn is the exclusive right to continue a session with answers of a model and with calls: only
-// one process at a time has it. Each method that stores something stores one snapshot, which is
-// durable when the method returns. Other commands can change the session meanwhile. The workspace
-// is opened on first use, and stays open and locked until the end of the turn.
+// A Turn is the exclusive right to continue a session with answers of a model and with calls: only one process at a time has
+// it. Each method that stores something stores one snapshot, which is durable when the method returns. Other commands can
+// change the session meanwhile. The workspace is opened on first use, and stays open and locked until the end of the turn.
 type Turn struct {
 	m       *Manager
 	request TurnRequest
@@ -77,8 +76,7 @@ func (t *Turn) closeBench(ctx context.Context) error {
 	return b.close(ctx)
 }
 
-// Tip returns the newest snapshot of the session. Before the first message of a new session, it
-// has no id.
+// Tip returns the newest snapshot of the session. Before the first message of a new session, it has no id.
 func (t *Turn) Tip(ctx context.Context) (domarkx.Info, error) {
 	info, err := t.m.store.Tip(ctx, t.request.Name)
 	if errors.Is(err, domarkx.ErrNotFound) && t.request.New {
@@ -131,8 +129,7 @@ func (t *Turn) open(ctx context.Context) error {
 	return nil
 }
 
-// Recover records calls of the session that were interrupted when their process was killed. They
-// are not made again.
+// Recover records calls of the session that were interrupted when their process was killed. They are not made again.
 func (t *Turn) Recover(ctx context.Context) error {
 	left, err := t.m.interruptedIn(t.request.Name)
 	if err != nil || len(left) == 0 {

@@ -30,9 +30,8 @@ type ExecRequest struct {
 // runCommand is the tool that runs the words after -- on the command line.
 const runCommand = "run_command"
 
-// Exec runs a tool call and appends it, with its result, to the session as an assistant message
-// that is linked to the new workspace version. If the arguments are invalid, it returns a
-// *domarkx.ToolError and appends nothing.
+// Exec runs a tool call and appends it, with its result, to the session as an assistant message that is linked to the new
+// workspace version. If the arguments are invalid, it returns a *domarkx.ToolError and appends nothing.
 func (m *Manager) Exec(ctx context.Context, r ExecRequest) (report CallResult, err error) {
 	info, err := m.store.Tip(ctx, r.Name)
 	if err != nil {

@@ -1,12 +1,10 @@
-// Package turns works in the workspaces of sessions. It opens the workspace of a session, runs
-// calls in it, stores their changes as versions of the workspace, and appends their results to
-// the session, each call in one update of the store. It also appends messages, and keeps sessions
-// and their workspaces together when they are forked, rewound, renamed or removed.
+// Package turns works in the workspaces of sessions. It opens the workspace of a session, runs calls in it, stores their
+// changes as versions of the workspace, and appends their results to the session, each call in one update of the store. It
+// also appends messages, and keeps sessions and their workspaces together when they are forked, rewound, renamed or removed.
 //
-// A program that drives a session turn by turn uses [Manager.Append] to add a message,
-// [Manager.Run] to run the calls of the last message, and [Manager.Exec] to run one call that is
-// in no message yet. Each of them links the message to the workspace version that it leaves, and
-// refuses what the user has not trusted with a [trust.UntrustedError] unless approved.
+// A program that drives a session turn by turn uses [Manager.Append] to add a message, [Manager.Run] to run the calls of the
+// last message, and [Manager.Exec] to run one call that is in no message yet. Each of them links the message to the
+// workspace version that it leaves, and refuses what the user has not trusted with a [trust.UntrustedError] unless approved.
 package turns
 
 import (

@@ -12,10 +12,9 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/transaction"
 )
 
-// Rename renames a session, its workspace and the instance of the workspace on this machine.
-// Sessions that work in this workspace follow. Rename waits for running calls in the workspace. The
-// error matches [domarkx.ErrNotFound] if no session has the old name, and [domarkx.ErrExists] if
-// the new name is taken.
+// Rename renames a session, its workspace and the instance of the workspace on this machine. Sessions that work in this
+// workspace follow. Rename waits for running calls in the workspace. The error matches [domarkx.ErrNotFound] if no session
+// has the old name, and [domarkx.ErrExists] if the new name is taken.
 func (m *Manager) Rename(ctx context.Context, from, to string) (domarkx.Info, error) {
 	attached, err := m.env.Local.All(ctx, local.WorkspaceKey)
 	if err != nil {
@@ -70,10 +69,9 @@ func (m *Manager) renameRefs(ctx context.Context, from, to string) (info domarkx
 // trashed returns the name for the settings of a session in the trash. No session can have it.
 func trashed(session string) string { return session + "@trash" }
 
-// Remove commits changes in a session's workspace, moves both to the trash and tears down the
-// instance on this machine. It keeps a workspace that other sessions work in. If a resource does
-// not open, its changes cannot be committed: Remove reports that to lose and discards them. If
-// lose is nil, it returns the error and removes nothing.
+// Remove commits changes in a session's workspace, moves both to the trash and tears down the instance on this machine. It
+// keeps a workspace that other sessions work in. If a resource does not open, its changes cannot be committed: Remove
+// reports that to lose and discards them. If lose is nil, it returns the error and removes nothing.
 func (m *Manager) Remove(ctx context.Context, name string, lose func(error)) (domarkx.Info, error) {
 	if _, err := m.store.Tip(ctx, name); err != nil {
 		return domarkx.Info{}, err

@@ -32,10 +32,9 @@ type RunResult struct {
 	Interrupted []CallResult
 }
 
-// Run makes all pending tool calls of a session's assistant and runs its pending named code
-// blocks, in order. After each, it commits changes of the workspace and adds the result and the
-// link to the message. A failing call does not stop the run. While another process is in the middle
-// of a turn of the session, Run returns a [*lock.BusyError].
+// Run makes all pending tool calls of a session's assistant and runs its pending named code blocks, in order. After each, it
+// commits changes of the workspace and adds the result and the link to the message. A failing call does not stop the run.
+// While another process is in the middle of a turn of the session, Run returns a [*lock.BusyError].
 func (m *Manager) Run(ctx context.Context, r RunRequest) (RunResult, error) {
 	if _, err := m.store.Tip(ctx, r.Name); err != nil {
 		return RunResult{}, err

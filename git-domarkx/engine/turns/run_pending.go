@@ -72,9 +72,8 @@ func (r *runner) message(ctx context.Context, e domarkx.Entry) (domarkx.Message,
 	return msg, err
 }
 
-// pendingAgain returns the index of the first call of a message whose result belongs to an
-// earlier text of the message, or the number of calls if there is none. Only messages that lost
-// their link in an edit, or never had one, have such calls.
+// pendingAgain returns the index of the first call of a message whose result belongs to an earlier text of the message, or
+// the number of calls if there is none. Only messages that lost their link in an edit, or never had one, have such calls.
 func (r *runner) pendingAgain(ctx context.Context, info domarkx.Info, k int, e domarkx.Entry, msg domarkx.Message, all []toolcall.Step) (int, error) {
 	done := slices.ContainsFunc(all, func(s toolcall.Step) bool { return s.Done })
 	if e.Link != "" || len(e.Past) == 0 || !done {
@@ -126,9 +125,8 @@ func blocksOf(steps []toolcall.Step) []domarkx.Block {
 	return blocks
 }
 
-// before collects the earlier texts of a message, back to its last link or to the snapshot that
-// added it. For messages imported from another program's transcript it returns nothing: their
-// calls are records, even if they were edited.
+// before collects the earlier texts of a message, back to its last link or to the snapshot that added it. For messages
+// imported from another program's transcript it returns nothing: their calls are records, even if they were edited.
 func (r *runner) before(ctx context.Context, info domarkx.Info, k int, e domarkx.Entry) (messagePast, error) {
 	past := messagePast{owners: map[string][]toolcall.Step{}}
 	var first domarkx.Info // the snapshot that added the message

@@ -41,8 +41,7 @@ type WorkspaceState struct {
 	Detail string
 }
 
-// WorkspaceStates returns which workspaces are live, changed, untrusted or interrupted. It runs
-// nothing.
+// WorkspaceStates returns which workspaces are live, changed, untrusted or interrupted. It runs nothing.
 func (m *Manager) WorkspaceStates(ctx context.Context) ([]WorkspaceState, error) {
 	states, err := m.instanceStates(ctx)
 	if err != nil {
@@ -272,8 +271,7 @@ func (m *Manager) orphans(ctx context.Context) ([]engine.Finding, error) {
 	return found, nil
 }
 
-// RemoveLeft removes the leftovers of removed resources, such as containers, and returns findings
-// about them.
+// RemoveLeft removes the leftovers of removed resources, such as containers, and returns findings about them.
 func (m *Manager) RemoveLeft(ctx context.Context) []engine.Finding { return m.left(ctx, true) }
 
 // left returns findings about leftovers of removed resources, which it removes if remove is set.

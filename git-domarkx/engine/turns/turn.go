@@ -65,10 +65,9 @@ type callResult struct {
 	err            error
 }
 
-// perform makes and records a call. It writes a journal entry before the call starts and commits
-// earlier changes as a separate version. Then it stores the outcome, the new version and the link
-// in one update. by permits the content with the call, or the call itself. An error means that the
-// call was not recorded; a failure of the call itself is in the report.
+// perform makes and records a call. It writes a journal entry before the call starts and commits earlier changes as a
+// separate version. Then it stores the outcome, the new version and the link in one update. by permits the content with the
+// call, or the call itself. An error means that the call was not recorded; a failure of the call itself is in the report.
 func (b *openWorkspace) perform(ctx context.Context, t callTarget, by permit.Permit) (CallResult, error) {
 	p, refused := b.mayMake(ctx, by, t.Recorded())
 	var untrusted *trust.UntrustedError
@@ -239,8 +238,7 @@ func (b *openWorkspace) isRecorded(ctx context.Context, c journal.Call) (bool, e
 	return false, nil
 }
 
-// ownMessage returns the id of the message to create for a call if its original message was
-// removed or changed.
+// ownMessage returns the id of the message to create for a call if its original message was removed or changed.
 func ownMessage(c journal.Call) domarkx.ID {
 	return domarkx.DeriveID(0, []byte("call"), c.Message[:], []byte{byte(c.Index >> 8), byte(c.Index)}, []byte(c.Block.Text))
 }
@@ -291,8 +289,7 @@ func (b *openWorkspace) complete(ctx context.Context, block domarkx.Block) strin
 	return toolcall.JSONLine(v)
 }
 
-// outcomeBlocks returns the blocks to insert after a call. If the call was completed, they
-// replace it.
+// outcomeBlocks returns the blocks to insert after a call. If the call was completed, they replace it.
 func (t callTarget) outcomeBlocks(o toolcall.Outcome) []domarkx.Block {
 	if t.Completed != "" {
 		return []domarkx.Block{t.Recorded(), o.Block()}

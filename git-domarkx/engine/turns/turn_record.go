@@ -241,10 +241,9 @@ func (b *openWorkspace) recordRecent(ctx context.Context, r recording) (at posit
 	return at, info, err
 }
 
-// recent finds one of the last messages of a session by its id. It returns its index, and a state
-// with the message before it, the message, and all messages after it. The state is nil if the
-// message is not there, if it is the first one, or if its text or that of a later one depends on
-// other messages: on the other side of a conflict, or on an included file.
+// recent finds one of the last messages of a session by its id. It returns its index, and a state with the message before
+// it, the message, and all messages after it. The state is nil if the message is not there, if it is the first one, or if
+// its text or that of a later one depends on other messages: on the other side of a conflict, or on an included file.
 func (m *Manager) recent(ctx context.Context, tip domarkx.Info, id domarkx.ID) (int, *domarkx.State, error) {
 	var live []domarkx.Entry // from the end of the session
 	for k := tip.Messages - 1; k >= 0 && len(live) <= recentMessages; k-- {

@@ -24,16 +24,14 @@ import (
 type ForkResult struct {
 	domarkx.Info
 	Workspace domarkx.Version // first version of the new session's workspace; zero for none
-	// Asleep is the reason why the new workspace is not live yet, or nil. The first call of the
-	// session makes it live.
+	// Asleep is the reason why the new workspace is not live yet, or nil. The first call of the session makes it live.
 	Asleep error
 }
 
-// Fork creates a session from a snapshot of another one. If r has a message number, the new session
-// ends with that message. It gets a workspace of its own, which starts with the version that the
-// message left and is private: it never works in the files of the other workspace. The error
-// matches [domarkx.ErrExists] if the new name is taken, and [domarkx.ErrNotFound] if the snapshot
-// or message does not exist.
+// Fork creates a session from a snapshot of another one. If r has a message number, the new session ends with that message.
+// It gets a workspace of its own, which starts with the version that the message left and is private: it never works in the
+// files of the other workspace. The error matches [domarkx.ErrExists] if the new name is taken, and [domarkx.ErrNotFound] if
+// the snapshot or message does not exist.
 func (m *Manager) Fork(ctx context.Context, r engine.Revision, name string) (ForkResult, error) {
 	fork, err := m.fork(ctx, r, name, true)
 	if err != nil || fork.Workspace.ID == "" {
@@ -180,9 +178,8 @@ func (m *Manager) isPrivate(ctx context.Context, workspace string) (bool, error)
 	return slices.Contains(names, workspace), err
 }
 
-// ownIdentity gives the state of a fork an identity of its own in the format of its header, so
-// that the format's program does not treat the fork as a save of the original session. It reports
-// whether a codec changed the identity.
+// ownIdentity gives the state of a fork an identity of its own in the format of its header, so that the format's program
+// does not treat the fork as a save of the original session. It reports whether a codec changed the identity.
 func (m *Manager) ownIdentity(ctx context.Context, name string, from domarkx.Info, cut bool, state *domarkx.State, at time.Time) (bool, error) {
 	h, err := view.LoadHeader(ctx, m.store, state.Headers)
 	if err != nil {

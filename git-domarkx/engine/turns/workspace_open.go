@@ -33,10 +33,9 @@ type openWorkspace struct {
 	permit    permit.Permit   // to open the workspace
 }
 
-// open opens the workspace of a session and makes it live if necessary. It records
-// interrupted calls, commits local changes if the workspace moved in the meantime, and adds and
-// removes resources according to the session. It does not create the first version of a
-// workspace; [openWorkspace.prepare] does. The gate decides whether it is opened.
+// open opens the workspace of a session and makes it live if necessary. It records interrupted calls, commits local changes
+// if the workspace moved in the meantime, and adds and removes resources according to the session. It does not create the
+// first version of a workspace; [openWorkspace.prepare] does. The gate decides whether it is opened.
 func (m *Manager) open(ctx context.Context, gate *trust.Gate, session trust.Session) (*openWorkspace, error) {
 	name := session.Info.Name
 	workspace, err := m.sessions.WorkspaceOf(ctx, name)
@@ -292,8 +291,7 @@ type versionRequest struct {
 	redacted  bool // store it without secrets, as the versions before it are
 }
 
-// commit stores changes as a version. It calls also, if not nil, in the same update with the
-// version of the live state.
+// commit stores changes as a version. It calls also, if not nil, in the same update with the version of the live state.
 func (b *openWorkspace) commit(ctx context.Context, changes *plugins.Changes, r versionRequest, also func(tx *transaction.Tx, v domarkx.Version) error) error {
 	r.leftOut = changes.LeftOut
 	v, err := b.store(ctx, changes.Resources, r, also)

@@ -14,10 +14,9 @@ import (
 	"github.com/domarkx/domarkx/plugins"
 )
 
-// RemoveWorkspace commits the changes of a workspace, moves it to the trash and tears down the
-// instance on this machine. It returns the newest version. If only the instance exists, it
-// commits nothing without changes and returns a zero version. For lose see
-// [SessionManager.Remove].
+// RemoveWorkspace commits the changes of a workspace, moves it to the trash and tears down the instance on this machine. It
+// returns the newest version. If only the instance exists, it commits nothing without changes and returns a zero version.
+// For lose see [SessionManager.Remove].
 func (m *Manager) RemoveWorkspace(ctx context.Context, name string, lose func(error)) (domarkx.Version, error) {
 	_, err := m.env.Workspaces.Instance(ctx, name)
 	if err != nil && !errors.Is(err, domarkx.ErrNotFound) {
@@ -118,10 +117,9 @@ func (e *NotLiveError) Error() string {
 	return fmt.Sprintf("workspace %q is not live on this machine: the next call makes it so (git domarkx run or exec); git domarkx checkout writes a version to a directory", e.Workspace)
 }
 
-// WorkspacePaths returns the directories of a live workspace's resources in the order of the
-// document, or the directory of one resource. It creates nothing. It returns a [*NotLiveError] if
-// the workspace is not live, an [*engine.RefusedError] if no resource has a directory, and an error
-// that matches [domarkx.ErrNotFound] if the workspace or resource does not exist.
+// WorkspacePaths returns the directories of a live workspace's resources in the order of the document, or the directory of
+// one resource. It creates nothing. It returns a [*NotLiveError] if the workspace is not live, an [*engine.RefusedError] if
+// no resource has a directory, and an error that matches [domarkx.ErrNotFound] if the workspace or resource does not exist.
 func (m *Manager) WorkspacePaths(ctx context.Context, workspace, resource string) ([]string, error) {
 	i, err := m.env.Workspaces.Instance(ctx, workspace)
 	if errors.Is(err, domarkx.ErrNotFound) {
@@ -157,9 +155,8 @@ func (m *Manager) WorkspacePaths(ctx context.Context, workspace, resource string
 	return paths, nil
 }
 
-// trustAttached extends the trust in a session to the workspace that the user assigned to it, if
-// everything that its calls need is in its trusted document or already live on this machine. was
-// are the digests of the session before the assignment.
+// trustAttached extends the trust in a session to the workspace that the user assigned to it, if everything that its calls
+// need is in its trusted document or already live on this machine. was are the digests of the session before the assignment.
 func (m *Manager) trustAttached(ctx context.Context, session domarkx.Info, workspace string, was trust.Digests) error {
 	now, besides, err := m.trust.Digests(ctx, session)
 	if err != nil {
@@ -251,8 +248,7 @@ func (b *openWorkspace) settle(ctx context.Context) error {
 	return b.commitChanges(ctx)
 }
 
-// finishRename renames the instance of a workspace if the process was killed while it renamed the
-// session.
+// finishRename renames the instance of a workspace if the process was killed while it renamed the session.
 func (m *Manager) finishRename(ctx context.Context, workspace string) error {
 	if _, err := m.env.Workspaces.Instance(ctx, workspace); !errors.Is(err, domarkx.ErrNotFound) {
 		return err

@@ -13,8 +13,7 @@ import (
 	"github.com/domarkx/domarkx/plugins/permit"
 )
 
-// RewindResult describes the snapshots before and after a rewind, and the new version of the
-// workspace.
+// RewindResult describes the snapshots before and after a rewind, and the new version of the workspace.
 type RewindResult struct {
 	Now, Before domarkx.Info // rewinding to Before undoes the rewind
 	// Workspace is the new version of the workspace; zero if the workspace did not move.

@@ -30,8 +30,7 @@ func (e *SetupError) Error() string {
 	return fmt.Sprintf("the setup script of %q %s; git domarkx run --retry %s runs it again", e.Session, e.Reason, refname.Argument(e.Session))
 }
 
-// setupFile returns the path of a file that exists until the setup script of a new workspace has
-// succeeded.
+// setupFile returns the path of a file that exists until the setup script of a new workspace has succeeded.
 func (m *Manager) setupFile(workspace string) string {
 	sum := sha256.Sum256([]byte(workspace))
 	return filepath.Join(m.env.StateDir, "setup", hex.EncodeToString(sum[:16]))

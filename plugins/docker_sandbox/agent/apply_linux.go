@@ -75,8 +75,7 @@ func (s *server) apply(ctx context.Context) error {
 	}
 }
 
-// refuse returns an error for a path on a mount, such as a directory of the host. Restoring must
-// not change such files.
+// refuse returns an error for a path on a mount, such as a directory of the host. Restoring must not change such files.
 func (s *server) refuse(mounts map[string]bool, path string) error {
 	for at := path; at != ""; {
 		if mounts[at] && !s.keep[at] {

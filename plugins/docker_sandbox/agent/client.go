@@ -61,8 +61,7 @@ func NewClient(stdout io.Reader, stdin io.Writer) *Client {
 	return &Client{in: &frameReader{r: bufio.NewReaderSize(stdout, 1<<16)}, out: &frameWriter{w: stdin}}
 }
 
-// Hello must be the first request. keep lists the mount points whose files belong to the
-// container, relative to the root.
+// Hello must be the first request. keep lists the mount points whose files belong to the container, relative to the root.
 func (c *Client) Hello(keep []string) error {
 	if err := c.out.writeJSON(kindHello, hello{Keep: keep}); err != nil {
 		return err
@@ -110,10 +109,9 @@ func (c *Client) end() error {
 	return nil
 }
 
-// Run runs a command and returns its exit code, 128+N after signal N. It writes the standard
-// output and standard error of the command to w in the order in which they arrive. When ctx ends,
-// Run kills all processes in the container and returns ctx.Err(). It starts a detached command
-// without waiting for it.
+// Run runs a command and returns its exit code, 128+N after signal N. It writes the standard output and standard error of
+// the command to w in the order in which they arrive. When ctx ends, Run kills all processes in the container and returns
+// ctx.Err(). It starts a detached command without waiting for it.
 func (c *Client) Run(ctx context.Context, command Command, w io.Writer) (code int, err error) {
 	c.reached = Reached{}
 	if err := c.out.writeJSON(kindRun, command); err != nil {
@@ -175,9 +173,8 @@ func (c *Client) Run(ctx context.Context, command Command, w io.Writer) (code in
 // Reached returns the limits that the last command reached.
 func (c *Client) Reached() Reached { return c.reached }
 
-// Scan calls yield for each file of the container in depth-first order, with the names in a
-// directory sorted by bytes. It skips mount points and everything below them, except those given
-// to Hello.
+// Scan calls yield for each file of the container in depth-first order, with the names in a directory sorted by bytes. It
+// skips mount points and everything below them, except those given to Hello.
 func (c *Client) Scan(yield func(Entry) error) error {
 	if err := c.out.write(kindScan, nil); err != nil {
 		return err
@@ -261,8 +258,7 @@ func (c *Client) send(kind byte, paths []string) <-chan error {
 	return sent
 }
 
-// An Application is a sequence of changes to the container's files. The caller must call Finish,
-// even after an error.
+// An Application is a sequence of changes to the container's files. The caller must call Finish, even after an error.
 type Application struct {
 	c     *Client
 	out   *frameWriter

@@ -88,9 +88,8 @@ func (s *server) read(ctx context.Context) error {
 	return w.Flush()
 }
 
-// dirOpener opens the directories of paths component by component, because a path may be longer
-// than PATH_MAX and symbolic links must not be followed. It keeps the last directory open, since
-// paths arrive sorted.
+// dirOpener opens the directories of paths component by component, because a path may be longer than PATH_MAX and symbolic
+// links must not be followed. It keeps the last directory open, since paths arrive sorted.
 type dirOpener struct {
 	root string
 	at   string

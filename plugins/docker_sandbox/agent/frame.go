@@ -180,8 +180,7 @@ const (
 	maxXattrs = 1 << 12
 )
 
-// AppendEntry appends the encoding of e to b. Numbers are unsigned varints (encoding/binary);
-// strings follow their length.
+// AppendEntry appends the encoding of e to b. Numbers are unsigned varints (encoding/binary); strings follow their length.
 func AppendEntry(b []byte, e *Entry) []byte {
 	b = appendString(b, e.Path)
 	b = append(b, byte(e.Type))

@@ -14,8 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// processes starts children and reaps them, together with the orphans of the container, which
-// become children of process 1.
+// processes starts children and reaps them, together with the orphans of the container, which become children of process 1.
 type processes struct {
 	mu       sync.Mutex // held from fork until the child is registered, so that it is not reaped earlier
 	waiting  map[int]chan syscall.WaitStatus
@@ -72,8 +71,7 @@ func (p *processes) start(program string, args []string, attr *syscall.ProcAttr)
 	return exit, nil
 }
 
-// signalAll signals all processes of the container except this one (kill(2) with pid -1) and
-// reports whether there were any.
+// signalAll signals all processes of the container except this one (kill(2) with pid -1) and reports whether there were any.
 func (p *processes) signalAll(sig syscall.Signal) (bool, error) {
 	if os.Getpid() != 1 {
 		return false, errors.New("signal all processes: not process 1 of a container")

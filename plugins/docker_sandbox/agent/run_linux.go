@@ -173,8 +173,7 @@ func (s *server) begin(c Command) (*os.File, <-chan syscall.WaitStatus, error) {
 	return read, exit, nil
 }
 
-// Read deadlines: with past, reads return at once; with never (the zero time), reads may wait
-// forever.
+// Read deadlines: with past, reads return at once; with never (the zero time), reads may wait forever.
 var (
 	past  = time.Unix(1, 0)
 	never time.Time
@@ -284,8 +283,7 @@ func lookupUser(spec string) (identity, error) {
 	return who, nil
 }
 
-// eachLine calls yield with the fields of each line until yield returns false. A missing file
-// has no lines.
+// eachLine calls yield with the fields of each line until yield returns false. A missing file has no lines.
 func eachLine(path string, yield func(fields []string) bool) error {
 	f, err := os.Open(path)
 	if os.IsNotExist(err) {

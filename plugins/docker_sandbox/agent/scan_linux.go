@@ -151,8 +151,7 @@ func lstat(dir int, name, path string) (Entry, error) {
 	return e, nil
 }
 
-// xattrs returns the extended attributes of a file, except those that belong to the host's
-// security modules.
+// xattrs returns the extended attributes of a file, except those that belong to the host's security modules.
 func xattrs(dir int, name string) ([]domarkx.Xattr, error) {
 	path := procPath(dir, name)
 	names, err := xattrNames(path)

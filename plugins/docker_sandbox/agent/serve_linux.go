@@ -13,12 +13,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Serve runs as process 1 of a container: it answers on w the requests that it reads from r, and
-// returns when r ends. When the program then exits, the kernel kills all other processes of the
-// container.
+// Serve runs as process 1 of a container: it answers on w the requests that it reads from r, and returns when r ends. When
+// the program then exits, the kernel kills all other processes of the container.
 func Serve(r io.Reader, w io.Writer) error {
-	// Keep processes in the container from tracing this one or writing to its pipes through
-	// /proc/1/fd.
+	// Keep processes in the container from tracing this one or writing to its pipes through /proc/1/fd.
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
 		return fmt.Errorf("protect process 1 from other processes: %w", err)
 	}
@@ -148,8 +146,7 @@ func (s *server) freeze() error {
 	return s.out.writeJSON(kindData, Frozen{Busy: busy, Now: time.Now().UnixNano()})
 }
 
-// sync makes the container's files durable: they survive a power cut as they are listed. The
-// engine does not do that.
+// sync makes the container's files durable: they survive a power cut as they are listed. The engine does not do that.
 func (s *server) sync() error {
 	fd, err := open(unix.AT_FDCWD, s.root, unix.O_RDONLY|unix.O_DIRECTORY)
 	if err != nil {

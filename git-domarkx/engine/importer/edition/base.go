@@ -21,8 +21,7 @@ const (
 	maxBaseMessages  = 1 << 20 // number of messages in all snapshots that are compared
 )
 
-// The weights of differences between a document and a snapshot. A message that only one of them
-// has weighs most.
+// The weights of differences between a document and a snapshot. A message that only one of them has weighs most.
 const (
 	otherMessage = 8 // only the document or only the snapshot has the message
 	otherText    = 4 // both have the message of the other program, with different texts
@@ -228,9 +227,8 @@ func (c *Comparison) distance(snapshot string, alive map[domarkx.ID]bool) (dista
 	return d, err
 }
 
-// rewritten returns the number of messages of a snapshot that the document contains with another text, because the
-// other program has written them again: for example, a message whose calls had no results yet. match aligns the equal
-// messages.
+// rewritten returns the number of messages of a snapshot that the document contains with another text, because the other
+// program has written them again: for example, a message whose calls had no results yet. match aligns the equal messages.
 func (c *Comparison) rewritten(state *domarkx.PackedState, match []int) (int, error) {
 	n, next := 0, 0 // next is the first stored message that can be the next one of the document
 	for j, i := range match {

@@ -184,8 +184,7 @@ func (mk *making) isPure(ctx context.Context, inBase []int) (bool, error) {
 	return original != nil, err
 }
 
-// restored creates an edition from a document whose format cannot contain all of a session. It takes the rest from the
-// base.
+// restored creates an edition from a document whose format cannot contain all of a session. It takes the rest from the base.
 func (mk *making) restored(ctx context.Context, shares bool) (Edition, error) {
 	info, err := mk.Store.Info(ctx, mk.base)
 	if err != nil {

@@ -36,8 +36,7 @@ type Call struct {
 	Tool      string // "" for a block of code
 	// Appends means that the message joins the session only after the call.
 	Appends bool
-	// Completed is the text of the block with the arguments that the resource added, or "" if it
-	// added none.
+	// Completed is the text of the block with the arguments that the resource added, or "" if it added none.
 	Completed string
 	// Before is the earlier result of a call that is repeated.
 	Before  string

@@ -117,8 +117,7 @@ func (r *replayer) again(ctx context.Context, block domarkx.Block) (toolcall.Out
 	return toolcall.Outcome{OK: true, Result: result.Value, Version: engine.ResourceVersion(changes.Resources, resource)}, nil
 }
 
-// notComparable reports whether a call is one that is not replayed. before is the version in which
-// it was made.
+// notComparable reports whether a call is one that is not replayed. before is the version in which it was made.
 func (r *replayer) notComparable(ctx context.Context, block domarkx.Block, before string) (bool, error) {
 	asked, err := toolcall.Parse(block.Text)
 	if block.Language != toolcall.Language || err != nil {

@@ -49,11 +49,10 @@ func New(sessions *engine.SessionManager, trust *trust.Manager, store *gitstore.
 	return &Manager{sessions, trust, store, env}
 }
 
-// Replay repeats the recorded calls of a session in a temporary instance, starting from the version
-// before the first call, and returns the number of calls with different results. Changes between
-// calls are loaded from the versions that contain them. Resources whose calls are not replayed (see
-// [domarkx.Description]) are not part of the instance. Replay removes the instance when it returns.
-// If the process is killed, the next opened workspace removes it. If the user does not trust the
+// Replay repeats the recorded calls of a session in a temporary instance, starting from the version before the first call,
+// and returns the number of calls with different results. Changes between calls are loaded from the versions that contain
+// them. Resources whose calls are not replayed (see [domarkx.Description]) are not part of the instance. Replay removes the
+// instance when it returns. If the process is killed, the next opened workspace removes it. If the user does not trust the
 // session, the error is a [*trust.UntrustedError].
 func (m *Manager) Replay(ctx context.Context, r Request) (differ int, err error) {
 	info, err := m.store.Tip(ctx, r.Name)
@@ -148,9 +147,8 @@ func (p plan) before(c recordedCall) (string, bool) {
 	return v.Parents[0], true
 }
 
-// foundBy returns the version on which call n ran, for a call that created no version of its own.
-// at is the version after the previous call. If there were manual changes between the two calls,
-// the result is a later version.
+// foundBy returns the version on which call n ran, for a call that created no version of its own. at is the version after
+// the previous call. If there were manual changes between the two calls, the result is a later version.
 func (m *Manager) foundBy(ctx context.Context, p plan, n int, at string) (string, error) {
 	c := p.calls[n]
 	last := c.link
@@ -284,8 +282,7 @@ func (m *Manager) planVersions(ctx context.Context, snapshot string, p *plan, li
 	return err
 }
 
-// lastBeforeCalls follows first parents from id and returns the version before the earliest of
-// the calls.
+// lastBeforeCalls follows first parents from id and returns the version before the earliest of the calls.
 func lastBeforeCalls(all map[string]domarkx.Version, calls map[string]bool, id string) string {
 	last := id
 	for v := all[id]; ; v = all[v.Parents[0]] {
