@@ -11,16 +11,6 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/clidoc"
 )
 
-// The groups of commands, in the order in which they are shown.
-const (
-	groupRead   = "Bring in and look"
-	groupChange = "Change"
-	groupSpace  = "Workspaces and agents"
-	groupShare  = "Share"
-	groupCare   = "Keep whole"
-	groupTool   = "The program itself"
-)
-
 // globals are the options that every command accepts.
 type globals struct {
 	Quiet    bool   `short:"q" help:"Show no progress and no hints."`
@@ -33,69 +23,89 @@ type globals struct {
 	Version versionFlag `name:"version" hidden:"" help:"Print the version and stop."`
 }
 
-// commandLine is the grammar of the command line.
+// commandLine is the grammar of the command line: its commands by the groups in which they are shown. Mounts are listed behind
+// workspaces, but shown among the commands that change sessions.
 type commandLine struct {
 	globals
-
-	Import   importCmd   `cmd:"" group:"read" help:"Make sessions from documents."`
-	Validate validateCmd `cmd:"" group:"read" help:"Say whether documents are well formed."`
-	List     listCmd     `cmd:"" group:"read" help:"List the sessions."`
-	Status   statusCmd   `cmd:"" group:"read" help:"Say what is live, unsaved, untrusted, ahead or behind."`
-	Search   searchCmd   `cmd:"" group:"read" help:"Find messages by words, texts or regular expressions."`
-	Show     showCmd     `cmd:"" group:"read" help:"Print a session, an older snapshot of it or one message."`
-	Log      logCmd      `cmd:"" group:"read" help:"List the snapshots or the messages of a session."`
-	Diff     diffCmd     `cmd:"" group:"read" help:"Show what differs between two snapshots."`
-	Blame    blameCmd    `cmd:"" group:"read" help:"Say which message wrote each line of a file."`
-	Review   reviewCmd   `cmd:"" group:"read" help:"Show a change beside the conversation that led to it."`
-	Export   exportCmd   `cmd:"" group:"read" help:"Write a session in a format of choice."`
-	Web      webCmd      `cmd:"" group:"read" help:"Show the sessions in a browser on this machine."`
-	Tokens   usageCmd    `cmd:"" name:"usage" group:"read" help:"Count the tokens that models used, and what they cost."`
-
-	Append  appendCmd  `cmd:"" group:"change" help:"Add a message to a session."`
-	Edit    editCmd    `cmd:"" group:"change" help:"Change a session in your editor."`
-	Fork    forkCmd    `cmd:"" group:"change" help:"Make a new session from a snapshot or message."`
-	Rename  renameCmd  `cmd:"" group:"change" help:"Give a session another name."`
-	Rm      rmCmd      `cmd:"" group:"change" help:"Move a session to the trash."`
-	Restore restoreCmd `cmd:"" group:"change" help:"Bring a session back from the trash."`
-	Rewind  rewindCmd  `cmd:"" group:"change" help:"Take a session back to an earlier message or snapshot."`
-
-	Chat   chatCmd   `cmd:"" group:"space" help:"Let a model answer in a session, with the tools of its workspace."`
-	Trust  trustCmd  `cmd:"" group:"space" help:"Show what a session can run, and trust it."`
-	Run    runCmd    `cmd:"" group:"space" help:"Make the pending calls of a session."`
-	Exec   execCmd   `cmd:"" group:"space" help:"Make one call in the workspace of a session."`
-	Replay replayCmd `cmd:"" group:"space" help:"Make the recorded calls again and compare what they leave."`
-
-	Checkout  checkoutCmd  `cmd:"" group:"space" help:"Write the workspace as a message left it to a directory."`
-	Workspace workspaceCmd `cmd:"" group:"space" help:"List, compare, remove and look into workspaces."`
-	Model     modelCmd     `cmd:"" group:"space" help:"List and try the models that can answer."`
-	Plugin    pluginCmd    `cmd:"" group:"space" help:"List what workspaces can be made of."`
-
-	Agent agentCmd `cmd:"" group:"space" help:"Record the conversations of coding agents, and go on with them."`
-	Zeus  zeusCmd  `cmd:"" group:"space" help:"Save the agents of Zeus, and start them again."`
-
-	Mount   mountCmd   `cmd:"" group:"change" help:"Show the sessions as Markdown files."`
-	Unmount unmountCmd `cmd:"" group:"change" help:"End a mount."`
-
-	Redact redactCmd `cmd:"" group:"share" help:"Replace the secrets of a session in its whole history."`
-
-	Scan  scanCmd  `cmd:"" group:"share" help:"Look for secrets in sessions."`
-	Mcp   mcpCmd   `cmd:"" group:"share" help:"Let other programs list, search and read the sessions (MCP)."`
-	Push  pushCmd  `cmd:"" group:"share" help:"Send sessions to a remote."`
-	Fetch fetchCmd `cmd:"" group:"share" help:"Get what a remote has, without merging it."`
-	Pull  pullCmd  `cmd:"" group:"share" help:"Get what a remote has and merge it."`
-
-	Fsck   fsckCmd   `cmd:"" group:"care" help:"Verify that every stored byte is what was written."`
-	Doctor doctorCmd `cmd:"" group:"care" help:"Find out what keeps git-domarkx from working here."`
-	Gc     gcCmd     `cmd:"" group:"care" help:"Tidy up, and empty the trash of what is old."`
-	Size   sizeCmd   `cmd:"" group:"care" help:"Say what takes space on the disk."`
-
-	ShowVersion versionCmd    `cmd:"" name:"version" group:"tool" help:"Print the version."`
-	Completion  completionCmd `cmd:"" group:"tool" help:"Print the completion script of a shell."`
-	Man         manCmd        `cmd:"" group:"tool" help:"Print or write the manual pages."`
-	HelpOn      helpCmd       `cmd:"" name:"help" group:"tool" help:"Show the whole help of a command."`
-
-	Complete completeCmd `cmd:"" name:"__complete" hidden:"" passthrough:"" help:"List what a command line may go on with."`
+	readCommands   `group:"read"`
+	changeCommands `group:"change"`
+	spaceCommands  `group:"space"`
+	mountCommands  `group:"change"`
+	shareCommands  `group:"share"`
+	careCommands   `group:"care"`
+	toolCommands   `group:"tool"`
 }
+
+type (
+	readCommands struct {
+		Import   importCmd   `cmd:"" help:"Make sessions from documents."`
+		Validate validateCmd `cmd:"" help:"Say whether documents are well formed."`
+		List     listCmd     `cmd:"" help:"List the sessions."`
+		Status   statusCmd   `cmd:"" help:"Say what is live, unsaved, untrusted, ahead or behind."`
+		Search   searchCmd   `cmd:"" help:"Find messages by words, texts or regular expressions."`
+		Show     showCmd     `cmd:"" help:"Print a session, an older snapshot of it or one message."`
+		Log      logCmd      `cmd:"" help:"List the snapshots or the messages of a session."`
+		Diff     diffCmd     `cmd:"" help:"Show what differs between two snapshots."`
+		Blame    blameCmd    `cmd:"" help:"Say which message wrote each line of a file."`
+		Review   reviewCmd   `cmd:"" help:"Show a change beside the conversation that led to it."`
+		Export   exportCmd   `cmd:"" help:"Write a session in a format of choice."`
+		Web      webCmd      `cmd:"" help:"Show the sessions in a browser on this machine."`
+		Tokens   usageCmd    `cmd:"" name:"usage" help:"Count the tokens that models used, and what they cost."`
+	}
+
+	changeCommands struct {
+		Append  appendCmd  `cmd:"" help:"Add a message to a session."`
+		Edit    editCmd    `cmd:"" help:"Change a session in your editor."`
+		Fork    forkCmd    `cmd:"" help:"Make a new session from a snapshot or message."`
+		Rename  renameCmd  `cmd:"" help:"Give a session another name."`
+		Rm      rmCmd      `cmd:"" help:"Move a session to the trash."`
+		Restore restoreCmd `cmd:"" help:"Bring a session back from the trash."`
+		Rewind  rewindCmd  `cmd:"" help:"Take a session back to an earlier message or snapshot."`
+	}
+
+	spaceCommands struct {
+		Chat      chatCmd      `cmd:"" help:"Let a model answer in a session, with the tools of its workspace."`
+		Trust     trustCmd     `cmd:"" help:"Show what a session can run, and trust it."`
+		Run       runCmd       `cmd:"" help:"Make the pending calls of a session."`
+		Exec      execCmd      `cmd:"" help:"Make one call in the workspace of a session."`
+		Replay    replayCmd    `cmd:"" help:"Make the recorded calls again and compare what they leave."`
+		Checkout  checkoutCmd  `cmd:"" help:"Write the workspace as a message left it to a directory."`
+		Workspace workspaceCmd `cmd:"" help:"List, compare, remove and look into workspaces."`
+		Model     modelCmd     `cmd:"" help:"List and try the models that can answer."`
+		Plugin    pluginCmd    `cmd:"" help:"List what workspaces can be made of."`
+		Agent     agentCmd     `cmd:"" help:"Record the conversations of coding agents, and go on with them."`
+		Zeus      zeusCmd      `cmd:"" help:"Save the agents of Zeus, and start them again."`
+	}
+
+	mountCommands struct {
+		Mount   mountCmd   `cmd:"" help:"Show the sessions as Markdown files."`
+		Unmount unmountCmd `cmd:"" help:"End a mount."`
+	}
+
+	shareCommands struct {
+		Redact redactCmd `cmd:"" help:"Replace the secrets of a session in its whole history."`
+		Scan   scanCmd   `cmd:"" help:"Look for secrets in sessions."`
+		Mcp    mcpCmd    `cmd:"" help:"Let other programs list, search and read the sessions (MCP)."`
+		Push   pushCmd   `cmd:"" help:"Send sessions to a remote."`
+		Fetch  fetchCmd  `cmd:"" help:"Get what a remote has, without merging it."`
+		Pull   pullCmd   `cmd:"" help:"Get what a remote has and merge it."`
+	}
+
+	careCommands struct {
+		Fsck   fsckCmd   `cmd:"" help:"Verify that every stored byte is what was written."`
+		Doctor doctorCmd `cmd:"" help:"Find out what keeps git-domarkx from working here."`
+		Gc     gcCmd     `cmd:"" help:"Tidy up, and empty the trash of what is old."`
+		Size   sizeCmd   `cmd:"" help:"Say what takes space on the disk."`
+	}
+
+	toolCommands struct {
+		ShowVersion versionCmd    `cmd:"" name:"version" help:"Print the version."`
+		Completion  completionCmd `cmd:"" help:"Print the completion script of a shell."`
+		Man         manCmd        `cmd:"" help:"Print or write the manual pages."`
+		HelpOn      helpCmd       `cmd:"" name:"help" help:"Show the whole help of a command."`
+		Complete    completeCmd   `cmd:"" name:"__complete" hidden:"" passthrough:"" help:"List what a command line may go on with."`
+	}
+)
 
 // newParser returns a parser of all commands, or of only the named one if it is a command:
 // the model of all commands takes a quarter of the time of a short command.
@@ -108,8 +118,8 @@ func newParser(line *commandLine, name string) (*kong.Kong, error) {
 		kong.Vars{"agents": strings.Join(transcriptNames(false), ", "), "writable": inSentence(transcriptNames(true), "or")},
 		kong.KindMapper(reflect.String, kong.MapperFunc(asTyped)),
 		kong.ExplicitGroups([]kong.Group{
-			{Key: "read", Title: groupRead}, {Key: "change", Title: groupChange}, {Key: "space", Title: groupSpace},
-			{Key: "share", Title: groupShare}, {Key: "care", Title: groupCare}, {Key: "tool", Title: groupTool},
+			{Key: "read", Title: "Bring in and look"}, {Key: "change", Title: "Change"}, {Key: "space", Title: "Workspaces and agents"},
+			{Key: "share", Title: "Share"}, {Key: "care", Title: "Keep whole"}, {Key: "tool", Title: "The program itself"},
 		}),
 	}
 	grammar := any(line)
@@ -136,7 +146,8 @@ func onlyCommand(line *commandLine, name string) (kong.Option, bool) {
 		if _, all := command.(modelReader); all {
 			return nil, false
 		}
-		return kong.DynamicCommand(name, tag.Get("help"), tag.Get("group"), command), true
+		group := value.Type().Field(field.Index[0]).Tag.Get("group")
+		return kong.DynamicCommand(name, tag.Get("help"), group, command), true
 	}
 	return nil, false
 }

@@ -24,24 +24,34 @@ type listCmd struct {
 func (listCmd) row() any { return []listRow{} }
 
 type listRow struct {
-	Name          string    `json:"name" head:"NAME" show:"name" doc:"the name of the session"`
-	Title         string    `json:"title" head:"TITLE" show:"preview" doc:"the title that its agent or front matter gives, else the first words of the first prompt that says something"`
-	Agent         string    `json:"agent" head:"AGENT" doc:"the program that it was imported from; empty if it was not"`
-	Branch        string    `json:"branch" doc:"the last Git branch on which its agent worked"`
-	Tags          []string  `json:"tags" doc:"the tags in its front matter"`
-	Messages      int       `json:"messages" head:"MESSAGES" doc:"how many messages it has"`
-	Started       timeField `json:"started_at" doc:"the time of its first message"`
-	Active        timeField `json:"active_at" head:"ACTIVITY" doc:"the time of its last message, as its agent recorded it, else of the snapshot that brought it"`
-	Imported      timeField `json:"imported_at" doc:"when its newest snapshot was made"`
-	Tokens        int64     `json:"tokens" doc:"how many tokens of input, cached or not, and of output its responses used"`
-	Session       string    `json:"session" doc:"the same as name"`
-	Updated       timeField `json:"updated" doc:"the same as imported_at"`
-	OID           oidField  `json:"oid" doc:"the commit of its newest snapshot"`
-	Bytes         int64     `json:"bytes" doc:"the size of its Markdown document"`
-	Conflicts     int       `json:"conflicts" doc:"how many messages a merge left in conflict"`
-	SourceID      string    `json:"source_id,omitempty" doc:"its id in the program that it was imported from"`
-	SourceCreated string    `json:"source_created,omitempty" doc:"when it was created, as that program recorded it"`
-	SourceUpdated string    `json:"source_updated,omitempty" doc:"when it was changed last, there or here"`
+	aboutRow
+	Session   string    `json:"session" doc:"the same as name"`
+	Updated   timeField `json:"updated" doc:"the same as imported_at"`
+	OID       oidField  `json:"oid" doc:"the commit of its newest snapshot"`
+	Bytes     int64     `json:"bytes" doc:"the size of its Markdown document"`
+	Conflicts int       `json:"conflicts" doc:"how many messages a merge left in conflict"`
+	sourceRow
+}
+
+// An aboutRow is what people want to know of a session.
+type aboutRow struct {
+	Name     string    `json:"name" head:"NAME" show:"name" doc:"the name of the session"`
+	Title    string    `json:"title" head:"TITLE" show:"preview" doc:"the title that its agent or front matter gives, else the first words of the first prompt that says something"`
+	Agent    string    `json:"agent" head:"AGENT" doc:"the program that it was imported from; empty if it was not"`
+	Branch   string    `json:"branch" doc:"the last Git branch on which its agent worked"`
+	Tags     []string  `json:"tags" doc:"the tags in its front matter"`
+	Messages int       `json:"messages" head:"MESSAGES" doc:"how many messages it has"`
+	Started  timeField `json:"started_at" doc:"the time of its first message"`
+	Active   timeField `json:"active_at" head:"ACTIVITY" doc:"the time of its last message, as its agent recorded it, else of the snapshot that brought it"`
+	Imported timeField `json:"imported_at" doc:"when its newest snapshot was made"`
+	Tokens   int64     `json:"tokens" doc:"how many tokens of input, cached or not, and of output its responses used"`
+}
+
+// A sourceRow is what the program that a session was imported from says of it.
+type sourceRow struct {
+	SourceID      string `json:"source_id,omitempty" doc:"its id in the program that it was imported from"`
+	SourceCreated string `json:"source_created,omitempty" doc:"when it was created, as that program recorded it"`
+	SourceUpdated string `json:"source_updated,omitempty" doc:"when it was changed last, there or here"`
 }
 
 func (listCmd) ExitOne() string {
@@ -118,9 +128,10 @@ func (c *listCmd) print(inv *invocation, opened managers, list, all []domarkx.In
 	return printEach(inv, c.JSON, len(list), func(n int) listRow {
 		i := list[n]
 		about := i.Described()
-		return listRow{Name: i.Name, Title: about.Title, Agent: about.Agent, Branch: about.Branch, Tags: about.Tags, Messages: i.Messages,
-			Started: timeField(about.Started), Active: timeField(about.Active), Imported: timeField(i.Date), Tokens: tokens[i.ID],
+		return listRow{
+			aboutRow: aboutRow{Name: i.Name, Title: about.Title, Agent: about.Agent, Branch: about.Branch, Tags: about.Tags, Messages: i.Messages,
+				Started: timeField(about.Started), Active: timeField(about.Active), Imported: timeField(i.Date), Tokens: tokens[i.ID]},
 			Session: i.Name, Updated: timeField(i.Date), OID: oidField(i.ID), Bytes: i.Bytes, Conflicts: conflicts[i.Name],
-			SourceID: about.SourceID, SourceCreated: about.SourceCreated, SourceUpdated: about.SourceUpdated}
+			sourceRow: sourceRow{about.SourceID, about.SourceCreated, about.SourceUpdated}}
 	})
 }
