@@ -12,10 +12,6 @@ type agentImportCmd struct {
 	Agents []string `arg:"" optional:"" name:"AGENT" help:"The agents whose transcripts to import; all if none is named."`
 }
 
-func (agentImportCmd) ExitOne() string {
-	return "A transcript could not be imported; the others were."
-}
-
 func (agentImportCmd) row() any { return []importRow{} }
 
 func (c *agentImportCmd) Run(inv *invocation) error {

@@ -48,10 +48,6 @@ func settingsTable() string {
 	return b.String()
 }
 
-func (agentInstallCmd) ExitOne() string {
-	return "The settings of an agent could not be changed; those of the others were."
-}
-
 // settingsOption holds the options of commands that change the settings of agents.
 type settingsOption struct {
 	jsonOption
@@ -139,10 +135,6 @@ func (c *agentInstallCmd) Run(inv *invocation) error {
 type agentUninstallCmd struct {
 	settingsOption
 	Agents []string `arg:"" name:"AGENT" help:"The agents whose hooks to remove."`
-}
-
-func (agentUninstallCmd) ExitOne() string {
-	return "The settings of an agent could not be changed; those of the others were."
 }
 
 func (c *agentUninstallCmd) Run(inv *invocation) error {

@@ -27,10 +27,6 @@ type installedAgentRow struct {
 	Watched   string `json:"watched" head:"WATCHED" doc:"yes if its conversations are being recorded; paused; stopped if they are to be recorded and no process does it; else no"`
 }
 
-func (agentListCmd) ExitOne() string {
-	return "A directory could not be read; what could be read is listed."
-}
-
 // maxVersionTime is how long the command waits for the versions of all agents.
 const maxVersionTime = 5 * time.Second
 

@@ -28,10 +28,6 @@ type agentResumeCmd struct {
 	Revision string `arg:"" name:"NAME[#K]" help:"A session, or a message of it to go on from."`
 }
 
-func (agentResumeCmd) ExitOne() string {
-	return "The agent failed, or the session was not approved."
-}
-
 func (c *agentResumeCmd) Run(inv *invocation) error {
 	opened, revision, err := inv.openAt(c.Revision)
 	if err != nil {

@@ -29,10 +29,6 @@ type chatCmd struct {
 	Name      string   `arg:"" name:"NAME" help:"The session."`
 }
 
-func (chatCmd) ExitOne() string {
-	return "A limit or a call that was not approved stopped the turn, the session is not trusted, no model is chosen, or another process is in the middle of a turn."
-}
-
 func (c *chatCmd) Run(inv *invocation) error {
 	if c.MaxTurns < 0 || c.MaxCalls < 0 || c.MaxTokens < 0 || c.MaxCost < 0 {
 		return usagef("a limit is negative")

@@ -13,10 +13,6 @@ type checkoutCmd struct {
 	Dir      string `arg:"" name:"DIR" help:"A directory that is empty or not there."`
 }
 
-const refusedCheckout = "The directory is not empty, or the version holds what needs --yes."
-
-func (checkoutCmd) ExitOne() string { return refusedCheckout }
-
 func (c *checkoutCmd) Run(inv *invocation) error {
 	opened, revision, err := inv.openAt(c.Revision)
 	if err != nil {

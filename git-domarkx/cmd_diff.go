@@ -13,10 +13,6 @@ type diffCmd struct {
 	B string `arg:"" optional:"" name:"B" help:"The new side."`
 }
 
-func (diffCmd) ExitOne() string {
-	return "The two differ."
-}
-
 func (c *diffCmd) Run(inv *invocation) error {
 	a, err := engine.ParseRevision(c.A)
 	if err != nil {

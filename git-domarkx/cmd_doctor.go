@@ -6,8 +6,6 @@ type doctorCmd struct {
 	findingOption
 }
 
-func (doctorCmd) ExitOne() string { return "There is a finding of severity error." }
-
 func (c *doctorCmd) Run(inv *invocation) error {
 	inv.patience = mountd.ReportPatience
 	d := doctor{inv: inv}

@@ -7,10 +7,6 @@ type editCmd struct {
 	Name string `arg:"" name:"NAME" help:"The session."`
 }
 
-func (editCmd) ExitOne() string {
-	return "What was saved does not parse; it is kept, and the message says where."
-}
-
 func (c *editCmd) Run(inv *invocation) error {
 	opened, err := inv.openFor(&c.Name)
 	if err != nil {

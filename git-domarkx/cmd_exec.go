@@ -23,10 +23,6 @@ type execCmd struct {
 	Pairs    []string `arg:"" optional:"" name:"KEY=VALUE" help:"An argument of the tool: text, or JSON where the tool wants something else."`
 }
 
-func (execCmd) ExitOne() string {
-	return "The session is not trusted, a resource cannot be opened, or the tool refused or broke."
-}
-
 func (c *execCmd) Run(inv *invocation) error {
 	request := turns.ExecRequest{Name: c.Name, Resource: c.Resource, Tool: c.Tool, Pairs: c.Pairs, Approve: inv.consent(c.Yes)}
 	request.Command = c.command(inv.args)

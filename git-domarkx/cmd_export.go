@@ -22,10 +22,6 @@ type exportCmd struct {
 	Names []string `arg:"" optional:"" name:"NAME" help:"A session, NAME~2 or NAME@OID; with --all, write only sessions that match: as in list, a name, a glob, or a name with all below it."`
 }
 
-func (exportCmd) ExitOne() string {
-	return "The session is of another team, or --strict and something would be lost; with --all, a session cannot be read, and the others are written."
-}
-
 // reportFiles lists the attached files that are not written, because the output is a
 // stream.
 func (c *exportCmd) reportFiles(inv *invocation, files []domarkx.AttachedFile) {

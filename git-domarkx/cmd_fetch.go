@@ -6,8 +6,6 @@ type fetchCmd struct {
 	Names  []string `arg:"" optional:"" name:"NAME" help:"The sessions."`
 }
 
-func (fetchCmd) ExitOne() string { return "A session was rejected or is not there; its line says why." }
-
 func (c *fetchCmd) Run(inv *invocation) error {
 	opened, err := inv.open()
 	if err != nil {

@@ -11,8 +11,6 @@ type fsckCmd struct {
 	findingOption
 }
 
-func (fsckCmd) ExitOne() string { return "There is a finding of severity error." }
-
 func (c *fsckCmd) Run(inv *invocation) error {
 	opened, err := inv.open()
 	if err != nil {

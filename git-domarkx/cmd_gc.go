@@ -46,8 +46,6 @@ func (expireFlag) IsBool() bool { return true }
 // keepKey is the setting that says which versions keep their files.
 const keepKey = "domarkx.versions.keep"
 
-func (gcCmd) ExitOne() string { return "There is a finding of severity error." }
-
 func (c *gcCmd) Run(inv *invocation) error {
 	opened, err := inv.open()
 	if err != nil {

@@ -45,10 +45,6 @@ func (l *linksFlag) Decode(ctx *kong.DecodeContext) error {
 // IsBool makes the parser accept the option without a value.
 func (linksFlag) IsBool() bool { return true }
 
-func (importCmd) ExitOne() string {
-	return "A document could not be imported; the others were."
-}
-
 func (c *importCmd) Run(inv *invocation) error {
 	if c.Format != "" {
 		if err := checkFormat(c.Format); err != nil {

@@ -54,10 +54,6 @@ type sourceRow struct {
 	SourceUpdated string `json:"source_updated,omitempty" doc:"when it was changed last, there or here"`
 }
 
-func (listCmd) ExitOne() string {
-	return "A session cannot be read, and the others are listed; or a save in a mount is not in its session yet."
-}
-
 func (c *listCmd) Run(inv *invocation) error {
 	inv.patience = mountd.ReportPatience
 	opened, err := inv.open()

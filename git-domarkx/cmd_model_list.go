@@ -20,10 +20,6 @@ type modelRow struct {
 	Usual    string `head:"DEFAULT"`
 }
 
-func (modelListCmd) ExitOne() string {
-	return "A definition is not valid, or a key cannot be looked for; the other models are listed."
-}
-
 func (c *modelListCmd) Run(inv *invocation) error {
 	settings, err := inv.modelSettings()
 	if err != nil {

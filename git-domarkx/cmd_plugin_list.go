@@ -24,10 +24,6 @@ type toolRow struct {
 	InputSchema jsonvalue.Value `json:"inputSchema" doc:"the JSON Schema of its arguments"`
 }
 
-func (pluginListCmd) ExitOne() string {
-	return "A plugin does not say what it offers; the others are listed."
-}
-
 func (c *pluginListCmd) Run(inv *invocation) error {
 	types, err := inv.pluginTypes()
 	if err != nil {

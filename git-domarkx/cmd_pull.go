@@ -20,10 +20,6 @@ type pullCmd struct {
 	Names  []string `arg:"" optional:"" name:"NAME" help:"The sessions."`
 }
 
-func (pullCmd) ExitOne() string {
-	return "A session was rejected, and its line says why; or a merge left a conflict."
-}
-
 func (c *pullCmd) Run(inv *invocation) error {
 	opened, err := inv.open()
 	if err != nil {

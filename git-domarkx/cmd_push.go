@@ -21,10 +21,6 @@ type pushCmd struct {
 	Names  []string `arg:"" optional:"" name:"NAME" help:"The sessions."`
 }
 
-func (pushCmd) ExitOne() string {
-	return "The remote rejected a session, or a version holds files that the repository ignores: nothing was sent; or a session is pending, damaged or has secrets: the others were sent."
-}
-
 func (c *pushCmd) Run(inv *invocation) error {
 	if c.All && len(c.Names) > 0 {
 		return usagef("--all sends every session; it takes no NAME")

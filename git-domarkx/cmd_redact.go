@@ -26,10 +26,6 @@ type redactRow struct {
 	Status string `json:"status" head:"STATUS" doc:"what became of it: redacted, would be redacted, refused or unchanged"`
 }
 
-func (redactCmd) ExitOne() string {
-	return "There are secrets where nothing can be edited; nothing was changed."
-}
-
 func (c *redactCmd) Run(inv *invocation) error {
 	opened, err := inv.open()
 	if err != nil {

@@ -8,10 +8,6 @@ type renameCmd struct {
 	To   string `arg:"" name:"B" help:"Its new name."`
 }
 
-func (renameCmd) ExitOne() string {
-	return "What changed in the workspace cannot be committed; nothing was renamed."
-}
-
 func (c *renameCmd) Run(inv *invocation) error {
 	opened, err := inv.openFor(&c.From)
 	if err != nil {

@@ -14,10 +14,6 @@ type replayCmd struct {
 	Name string `arg:"" name:"NAME" help:"The session."`
 }
 
-func (replayCmd) ExitOne() string {
-	return "A call left something else, or the session is not trusted."
-}
-
 func (c *replayCmd) Run(inv *invocation) error {
 	opened, err := inv.openFor(&c.Name)
 	if err != nil {

@@ -31,10 +31,6 @@ type leftAloneRow struct {
 	Reason string `json:"reason" doc:"changed meanwhile, ignored then, large, nested repository, unreadable, changing, mount point or special"`
 }
 
-func (rewindCmd) ExitOne() string {
-	return "An agent is in the middle of a turn in the work tree, a resource of the workspace cannot be committed or loaded, or another program changed files of the work tree meanwhile; the message says what was done."
-}
-
 // maxLeftAlone is the number of files left alone that the text names.
 const maxLeftAlone = 100
 

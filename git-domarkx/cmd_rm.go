@@ -13,10 +13,6 @@ type rmCmd struct {
 	Force bool     `name:"force" help:"Remove it even where what changed in the workspace cannot be committed."`
 }
 
-func (rmCmd) ExitOne() string {
-	return "What changed in the workspace cannot be committed; nothing was removed."
-}
-
 func (c *rmCmd) Run(inv *invocation) error {
 	opened, err := inv.open()
 	if err != nil {

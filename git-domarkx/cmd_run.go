@@ -17,10 +17,6 @@ type runCmd struct {
 	Name  string `arg:"" name:"NAME" help:"The session."`
 }
 
-func (runCmd) ExitOne() string {
-	return "The session is not trusted, a resource cannot be opened, the setup script failed, or a call has an error for its result."
-}
-
 func (c *runCmd) Run(inv *invocation) error {
 	opened, err := inv.openFor(&c.Name)
 	if err != nil {

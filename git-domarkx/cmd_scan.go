@@ -32,8 +32,6 @@ type secretRow struct {
 	Commit      string `json:"commit" doc:"the newest snapshot or workspace version that has it"`
 }
 
-func (scanCmd) ExitOne() string { return "There is a finding." }
-
 func (c *scanCmd) Run(inv *invocation) error {
 	opened, err := inv.open()
 	if err != nil {

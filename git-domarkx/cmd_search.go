@@ -43,8 +43,6 @@ type searchRow struct {
 	Snippet  string    `json:"snippet" head:"SNIPPET" doc:"one line of the text, around the match"`
 }
 
-func (searchCmd) ExitOne() string { return "Nothing was found." }
-
 func (c *searchCmd) Run(inv *invocation) error {
 	opened, err := inv.open()
 	if err != nil {

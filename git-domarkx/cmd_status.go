@@ -149,8 +149,6 @@ func (s statusSources) settings() ([]statusRow, error) {
 	return nil, nil
 }
 
-func (statusCmd) ExitOne() string { return "A session cannot be read, and the rest is listed." }
-
 func (statusCmd) row() any { return []statusRow{} }
 
 type statusRow struct {

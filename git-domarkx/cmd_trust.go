@@ -13,8 +13,6 @@ type trustCmd struct {
 	Name   string `arg:"" name:"NAME" help:"The session."`
 }
 
-func (trustCmd) ExitOne() string { return "What is wrong with .domarkx.toml has to be mended first." }
-
 func (c *trustCmd) Run(inv *invocation) error {
 	opened, err := inv.openFor(&c.Name)
 	if err != nil {

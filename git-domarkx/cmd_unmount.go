@@ -13,10 +13,6 @@ type unmountCmd struct {
 	Dir   string `arg:"" optional:"" name:"DIR" help:"The directory; as for mount when none is given, or that of the only mount."`
 }
 
-func (unmountCmd) ExitOne() string {
-	return "The mount is in use, or its server does not answer; it is left whole."
-}
-
 func (c *unmountCmd) Run(inv *invocation) error {
 	mounts, err := inv.mounts()
 	if err != nil && c.Dir == "" {

@@ -33,10 +33,6 @@ type usageSumRow struct {
 	PricesDate string    `json:"prices_date" doc:"the day of the table of prices, YYYY-MM-DD"`
 }
 
-func (usageCmd) ExitOne() string {
-	return "A session cannot be read, and the others are counted."
-}
-
 func (c *usageCmd) Run(inv *invocation) error {
 	since, until, err := period(c.Since, c.Until)
 	if err != nil {

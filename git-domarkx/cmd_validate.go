@@ -11,10 +11,6 @@ type validateCmd struct {
 	Paths []string `arg:"" name:"PATH" help:"A file, a directory, or - for standard input."`
 }
 
-func (validateCmd) ExitOne() string {
-	return "A document is not well formed, or its resources cannot be opened as they are configured."
-}
-
 func (c *validateCmd) Run(inv *invocation) error {
 	var stdin io.Reader
 	if slices.Contains(c.Paths, "-") {

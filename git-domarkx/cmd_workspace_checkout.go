@@ -12,8 +12,6 @@ type workspaceCheckoutCmd struct {
 	Dir      string `arg:"" name:"DIR" help:"A directory that is empty or not there."`
 }
 
-func (workspaceCheckoutCmd) ExitOne() string { return refusedCheckout }
-
 func (c *workspaceCheckoutCmd) Run(inv *invocation) error {
 	opened, revision, v, err := inv.version(c.Revision)
 	if err != nil {

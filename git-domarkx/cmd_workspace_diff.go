@@ -11,8 +11,6 @@ type workspaceDiffCmd struct {
 	B string `arg:"" name:"B" help:"The new side."`
 }
 
-func (workspaceDiffCmd) ExitOne() string { return "The two differ." }
-
 func (c *workspaceDiffCmd) Run(inv *invocation) error {
 	opened, err := inv.open()
 	if err != nil {

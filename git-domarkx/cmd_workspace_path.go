@@ -6,8 +6,6 @@ type workspacePathCmd struct {
 	Resource  string `arg:"" optional:"" name:"RESOURCE" help:"One of its resources; without it, all that are directories."`
 }
 
-func (workspacePathCmd) ExitOne() string { return "The workspace is not live on this machine." }
-
 func (c *workspacePathCmd) Run(inv *invocation) error {
 	opened, err := inv.open()
 	if err != nil {

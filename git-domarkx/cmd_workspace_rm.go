@@ -8,10 +8,6 @@ type workspaceRmCmd struct {
 	Force     bool   `name:"force" help:"Remove it even where what changed cannot be committed."`
 }
 
-func (workspaceRmCmd) ExitOne() string {
-	return "What changed in the workspace cannot be committed; nothing was removed."
-}
-
 func (c *workspaceRmCmd) Run(inv *invocation) error {
 	opened, err := inv.open()
 	if err != nil {

@@ -15,10 +15,6 @@ type zeusListCmd struct {
 	agentRows
 }
 
-func (zeusListCmd) ExitOne() string {
-	return "A snapshot could not be read; the others were."
-}
-
 // A listed is a snapshot that can be restored. doc reads it.
 type listed struct {
 	name string

@@ -24,10 +24,6 @@ type zeusRestoreCmd struct {
 	Name string `arg:"" name:"NAME" help:"A session, NAME~2 or NAME@OID; or a snapshot in Zeus's directory, by its name or path."`
 }
 
-func (zeusRestoreCmd) ExitOne() string {
-	return "An agent was not restored, and not skipped because it runs already."
-}
-
 func (c *zeusRestoreCmd) Run(inv *invocation) error {
 	sessions, err := inv.sessions()
 	if err != nil {

@@ -27,10 +27,6 @@ type zeusSaveCmd struct {
 	agentRows
 }
 
-func (zeusSaveCmd) ExitOne() string {
-	return "There is no agent, or one that cannot be saved; nothing was."
-}
-
 func (c *zeusSaveCmd) Run(inv *invocation) error {
 	opened, err := inv.open()
 	if err != nil {

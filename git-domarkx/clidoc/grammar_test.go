@@ -58,10 +58,13 @@ Another one:
 ## Output
 
 .TH is no request here.
+
+## Exit status 1
+
+A file was
+missing.
 `
 }
-
-func (copyCmd) ExitOne() string { return "A file was missing." }
 
 type restoreCmd struct {
 	Names []string `arg:"" name:"NAME" help:"What to restore."`

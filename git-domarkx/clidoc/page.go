@@ -31,13 +31,14 @@ type group struct {
 	commands []Item
 }
 
-// An exitExplainer is a command that describes its exit status 1.
-type exitExplainer interface{ ExitOne() string }
+// exitHeading begins the last section of the help of a command that can end with exit status 1. It says what that means.
+const exitHeading = "\n## Exit status 1\n"
 
 // New returns the page of a command. fields returns the members of the results that a
 // command prints with --json, or nil for a command without them.
 func New(node *kong.Node, fields func(command any) []Item) *Page {
-	p := &Page{Name: "git domarkx", Summary: strings.TrimSuffix(node.Help, "."), Body: parseBody(node.Detail)}
+	body, one, _ := strings.Cut(node.Detail, exitHeading)
+	p := &Page{Name: "git domarkx", Summary: strings.TrimSuffix(node.Help, "."), Body: parseBody(body)}
 	root := node
 	for root.Parent != nil {
 		root = root.Parent
@@ -50,15 +51,16 @@ func New(node *kong.Node, fields func(command any) []Item) *Page {
 		p.Verb = VerbOf(node)
 		p.Name += " " + p.Verb
 		p.Options = flagItems(node.Flags)
-		if len(node.Children) > 0 {
-			p.addCommands(node)
-		}
+		p.addCommands(node)
 		p.Usage = usageLine(p.Name, node)
 	}
 	for _, arg := range node.Positional {
 		p.Arguments = append(p.Arguments, Item{arg.Name, arg.Help})
 	}
-	p.exits = exitItems(node)
+	if node == root {
+		one = "The answer is no, or some input was bad."
+	}
+	p.exits = exitItems(strings.Join(strings.Fields(one), " "))
 	if node.Type == kong.CommandNode {
 		p.fields = fields(node.Target.Addr().Interface())
 	}
@@ -165,15 +167,8 @@ func usageLine(name string, node *kong.Node) string {
 	return strings.Join(words, " ")
 }
 
-func exitItems(node *kong.Node) []Item {
+func exitItems(one string) []Item {
 	items := []Item{{"0", "Done."}}
-	one := "The answer is no, or some input was bad."
-	if node.Type == kong.CommandNode {
-		one = ""
-		if explainer, ok := node.Target.Addr().Interface().(exitExplainer); ok {
-			one = explainer.ExitOne()
-		}
-	}
 	if one != "" {
 		items = append(items, Item{"1", one})
 	}
