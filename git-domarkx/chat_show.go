@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/domarkx/domarkx/format/transcript"
@@ -12,9 +11,7 @@ import (
 func (t *talk) show(e chat.Event) {
 	if n, ok := e.(chat.Notice); ok {
 		t.endLine()
-		if !t.inv.opts.Quiet {
-			fmt.Fprintf(t.inv.err, "%s\n", visible(string(n)))
-		}
+		t.inv.say("%s", string(n))
 		return
 	}
 	switch {

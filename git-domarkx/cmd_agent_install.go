@@ -50,11 +50,9 @@ func settingsTable() string {
 
 // settingsOption holds the options of commands that change the settings of agents.
 type settingsOption struct {
-	jsonOption
+	rowsOption[settingsRow]
 	DryRun bool `name:"dry-run" help:"Print what would be changed, as a diff, and change nothing."`
 }
-
-func (settingsOption) row() any { return []settingsRow{} }
 
 type settingsRow struct {
 	Agent  string `json:"agent" head:"AGENT" doc:"the name of the agent"`
@@ -80,8 +78,8 @@ func (c *agentInstallCmd) Run(inv *invocation) error {
 		return errors.New("no agent works in this repository: it has no work tree; install in a clone, or add one (git worktree add)")
 	}
 	request := hooks.Request{Scope: c.Scope, MCP: c.MCP, Place: place}
-	var rows []settingsRow
-	var bad []error
+	var list []settingsRow
+	var bad error
 	var installed []hooks.Agent
 	for _, a := range chosen {
 		if c.Scope != agents.Project { // settings of a project are also for other machines, with other versions
@@ -89,10 +87,10 @@ func (c *agentInstallCmd) Run(inv *invocation) error {
 		}
 		more, err := c.change(inv, a, dir, func(r *hooks.Record) ([]hooks.Change, error) { return a.Install(request, r) }, (*hooks.Record).Apply)
 		if err != nil {
-			bad = append(bad, err)
+			bad = errors.Join(bad, err)
 			continue
 		}
-		rows, installed = append(rows, more...), append(installed, a)
+		list, installed = append(list, more...), append(installed, a)
 		if scope, _ := a.ScopeOf(c.Scope); scope == agents.Local && !c.DryRun {
 			if err := inv.excludeSettings(place, more); err != nil {
 				return err
@@ -100,7 +98,7 @@ func (c *agentInstallCmd) Run(inv *invocation) error {
 		}
 	}
 	if c.DryRun {
-		return c.endDryRun(inv, rows, bad)
+		return c.endDryRun(inv, list, bad)
 	}
 	if len(installed) > 0 {
 		err = recording.ChangeSettings(inv.ctx, dir, func(s *recording.Settings) {
@@ -118,7 +116,7 @@ func (c *agentInstallCmd) Run(inv *invocation) error {
 			return err
 		}
 	}
-	if err := printResults(inv, c.JSON, rows); err != nil {
+	if err := c.print(inv, list); err != nil {
 		return err
 	}
 	for _, a := range installed {
@@ -129,7 +127,7 @@ func (c *agentInstallCmd) Run(inv *invocation) error {
 			inv.say("%s has no MCP servers", a.Name)
 		}
 	}
-	return badInput(inv, bad)
+	return inv.bad(bad)
 }
 
 type agentUninstallCmd struct {
@@ -146,19 +144,17 @@ func (c *agentUninstallCmd) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	var rows []settingsRow
-	var bad []error
+	var list []settingsRow
+	var bad error
 	for _, a := range chosen {
 		more, err := c.change(inv, a, dir, func(r *hooks.Record) ([]hooks.Change, error) { return a.Uninstall(place, r) }, (*hooks.Record).Undo)
-		if err != nil {
-			bad = append(bad, err)
-		}
-		rows = append(rows, more...)
+		bad = errors.Join(bad, err)
+		list = append(list, more...)
 	}
 	if c.DryRun {
-		return c.endDryRun(inv, rows, bad)
+		return c.endDryRun(inv, list, bad)
 	}
-	if err := inv.includeSettings(place, rows); err != nil {
+	if err := inv.includeSettings(place, list); err != nil {
 		return err
 	}
 	settings, err := recording.ReadSettings(dir)
@@ -175,10 +171,10 @@ func (c *agentUninstallCmd) Run(inv *invocation) error {
 	if !settings.All.IsZero() && settings.Paused.IsZero() {
 		inv.say("all agents are still recorded, because of git domarkx agent watch; git domarkx agent pause ends that")
 	}
-	if err := printResults(inv, c.JSON, rows); err != nil {
+	if err := c.print(inv, list); err != nil {
 		return err
 	}
-	return badInput(inv, bad)
+	return inv.bad(bad)
 }
 
 // versionOf returns the version of an agent's program on this machine.
@@ -278,17 +274,17 @@ func (o settingsOption) change(inv *invocation, a hooks.Agent, dir string, plan 
 }
 
 // endDryRun prints the changes that a dry run did not print as diffs.
-func (o settingsOption) endDryRun(inv *invocation, rows []settingsRow, bad []error) error {
+func (o settingsOption) endDryRun(inv *invocation, list []settingsRow, bad error) error {
 	var err error
 	if o.JSON {
-		err = printResults(inv, true, rows)
+		err = o.print(inv, list)
 	}
-	return errors.Join(err, badInput(inv, bad))
+	return errors.Join(err, inv.bad(bad))
 }
 
 // settingsRows returns the rows of an agent's settings files.
 func settingsRows(a hooks.Agent, changes []hooks.Change, changed []string) []settingsRow {
-	var rows []settingsRow
+	var list []settingsRow
 	for _, c := range changes {
 		row := settingsRow{a.Name, c.File.Path, "unchanged"}
 		if slices.Contains(changed, c.File.Path) {
@@ -296,12 +292,12 @@ func settingsRows(a hooks.Agent, changes []hooks.Change, changed []string) []set
 		} else if c.File.Missing {
 			continue
 		}
-		rows = append(rows, row)
+		list = append(list, row)
 	}
-	if len(rows) == 0 {
-		rows = append(rows, settingsRow{a.Name, "-", "unchanged"})
+	if len(list) == 0 {
+		list = append(list, settingsRow{a.Name, "-", "unchanged"})
 	}
-	return rows
+	return list
 }
 
 // printChanges prints changes of settings as a diff.

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"os"
 	"slices"
 	"strings"
@@ -13,9 +14,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/agents/recording"
 )
 
-type agentListCmd struct{ jsonOption }
-
-func (agentListCmd) row() any { return []installedAgentRow{} }
+type agentListCmd struct{ rowsOption[installedAgentRow] }
 
 type installedAgentRow struct {
 	Agent     string `json:"agent" head:"AGENT" doc:"the name of the agent, and of the format of its transcripts"`
@@ -52,27 +51,25 @@ func (c *agentListCmd) Run(inv *invocation) error {
 	limited, cancel := context.WithTimeout(inv.ctx, maxVersionTime)
 	defer cancel()
 	versions := agents.Versions(limited, known)
-	var rows []installedAgentRow
-	var bad []error
+	var list []installedAgentRow
+	var bad error
 	for _, a := range known {
 		all, here, err := inv.transcriptsHere(a, trees)
-		if err != nil {
-			bad = append(bad, err)
-		}
-		rows = append(rows, installedAgentRow{Agent: a.Name, Directory: a.Home(inv.getenv), Sessions: len(all), Here: len(here),
+		bad = errors.Join(bad, err)
+		list = append(list, installedAgentRow{Agent: a.Name, Directory: a.Home(inv.getenv), Sessions: len(all), Here: len(here),
 			Hooks: hooksOf(hooks.Of(a), place), Watched: watched(settings, a.Name, running)})
 	}
 	for i, version := range versions() {
-		rows[i].Version = version
+		list[i].Version = version
 	}
-	rows = slices.DeleteFunc(rows, func(r installedAgentRow) bool {
+	list = slices.DeleteFunc(list, func(r installedAgentRow) bool {
 		_, err := os.Stat(r.Directory)
 		return err != nil && r.Version == agents.NotInstalled
 	})
-	if err := printResults(inv, c.JSON, rows); err != nil {
+	if err := c.print(inv, list); err != nil {
 		return err
 	}
-	return badInput(inv, bad)
+	return inv.bad(bad)
 }
 
 // hooksOf returns the text of the column with the scopes in which an agent's hooks are

@@ -22,18 +22,14 @@ import (
 )
 
 type agentResumeCmd struct {
-	In       string `placeholder:"AGENT" help:"The agent to go on in; without it, the one whose transcript was imported."`
-	Print    bool   `help:"Print the command that starts the agent, quoted for a shell, instead of running it."`
-	Yes      bool   `help:"Do not ask about a session that may come from a remote."`
-	Revision string `arg:"" name:"NAME[#K]" help:"A session, or a message of it to go on from."`
+	In       string      `placeholder:"AGENT" help:"The agent to go on in; without it, the one whose transcript was imported."`
+	Print    bool        `help:"Print the command that starts the agent, quoted for a shell, instead of running it."`
+	Yes      bool        `help:"Do not ask about a session that may come from a remote."`
+	Revision revisionArg `arg:"" name:"NAME[#K]" of:"session" help:"A session, or a message of it to go on from."`
 }
 
-func (c *agentResumeCmd) Run(inv *invocation) error {
-	opened, revision, err := inv.openAt(c.Revision)
-	if err != nil {
-		return err
-	}
-	info, err := opened.sessions.Resolve(inv.ctx, revision)
+func (c *agentResumeCmd) Run(inv *invocation, opened managers) error {
+	info, err := opened.sessions.Resolve(inv.ctx, c.Revision.Revision)
 	if err != nil {
 		return err
 	}
@@ -53,7 +49,8 @@ func (c *agentResumeCmd) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	if revision, err = c.fork(inv, opened, revision, info); err != nil {
+	revision, err := c.fork(inv, opened, c.Revision.Revision, info)
+	if err != nil {
 		return err
 	}
 	own := ""
@@ -96,11 +93,7 @@ func (c *agentResumeCmd) record(inv *invocation, opened managers, agent agents.A
 	if err != nil {
 		return err
 	}
-	git, err := inv.git()
-	if err != nil {
-		return err
-	}
-	recorded, err := inv.recorded(git)
+	recorded, err := inv.recorded(opened.git)
 	if err != nil {
 		return err
 	}
@@ -110,7 +103,7 @@ func (c *agentResumeCmd) record(inv *invocation, opened managers, agent agents.A
 	}
 	here = slices.DeleteFunc(here, func(path string) bool { return path == file || slices.Contains(before, path) })
 	begun, err := opened.imports.Import(inv.ctx, importer.Request{Paths: inv.withoutIgnored(agent, recorded.Trees, here, recorded.Ignore), Recognized: true, Ignore: recorded.Ignore.Title, Redact: redact})
-	return errors.Join(err, badInput(inv, append(continued.Bad, begun.Bad...)))
+	return errors.Join(err, inv.bad(append(continued.Bad, begun.Bad...)...))
 }
 
 // agent returns the agent that the user named, or the one from which the session was

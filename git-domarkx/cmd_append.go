@@ -10,25 +10,22 @@ type appendCmd struct {
 	Name string  `arg:"" name:"NAME" help:"The session."`
 }
 
-func (c *appendCmd) Run(inv *invocation) error {
-	message := c.Text
-	if message == nil {
-		read, err := inv.readMessage()
-		if err != nil {
-			return err
-		}
-		message = &read
+func (c *appendCmd) prepare(inv *invocation) error {
+	if c.Text != nil {
+		return nil
 	}
-	opened, err := inv.open()
-	if err != nil {
-		return err
-	}
+	text, err := inv.readMessage()
+	c.Text = &text
+	return err
+}
+
+func (c *appendCmd) Run(inv *invocation, opened managers) error {
 	if !c.New {
 		if err := inv.complete(&c.Name); err != nil {
 			return err
 		}
 	}
-	info, err := opened.turns.Append(inv.ctx, turns.AppendRequest{Name: c.Name, New: c.New, Role: c.Role, Text: *message})
+	info, err := opened.turns.Append(inv.ctx, turns.AppendRequest{Name: c.Name, New: c.New, Role: c.Role, Text: *c.Text})
 	if err != nil {
 		return withNew(err)
 	}

@@ -12,16 +12,17 @@ import (
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 	"github.com/domarkx/domarkx/git-domarkx/find/blame"
+	"github.com/domarkx/domarkx/gitstore/gitcmd"
 )
 
 type blameCmd struct {
-	jsonOption
+	rowsOption[blameRow]
 	Lines  string `short:"L" placeholder:"A,B" help:"Only the lines from A to B, counted from 1; A, alone is to the end."`
 	Format string `enum:",agent-trace" default:"" placeholder:"FORMAT" help:"Print a record of Agent Trace 0.1.0: agent-trace."`
 	Path   string `arg:"" name:"PATH" help:"A file of the work tree."`
-}
 
-func (blameCmd) row() any { return []blameRow{} }
+	first, last int // of the lines; 0 where that end is open
+}
 
 type blameRow struct {
 	Line      int       `json:"line" head:"LINE" show:"index" doc:"the number of the line, from 1"`
@@ -40,54 +41,38 @@ type blameRow struct {
 	Text      codeField `json:"text" head:"TEXT" show:"code" doc:"the line"`
 }
 
-func (c *blameCmd) Run(inv *invocation) error {
-	first, last, err := parseLines(c.Lines)
-	if err != nil {
-		return err
-	}
-	git, err := inv.git()
-	if err != nil {
-		return err
-	}
-	opened, err := inv.open()
-	if err != nil {
-		return err
-	}
-	m := blame.New(opened.store, git, local.NewFile(git))
+func (c *blameCmd) prepare(*invocation) (err error) {
+	c.first, c.last, err = parseLines(c.Lines)
+	return err
+}
+
+func (c *blameCmd) Run(inv *invocation, opened managers) error {
+	m := blame.New(opened.store, opened.git, local.NewFile(opened.git))
 	path, err := m.Path(c.Path)
 	if err != nil {
 		return err
 	}
-	lines, err := m.File(inv.ctx, path, first, last)
+	lines, err := m.File(inv.ctx, path, c.first, c.last)
 	if err != nil {
 		return err
 	}
 	if c.Format != "" {
-		return c.writeTrace(inv, path, lines)
+		return writeTrace(inv, opened.git, path, lines)
 	}
-	if err := inv.page(); err != nil {
-		return err
-	}
-	rows := make([]blameRow, len(lines))
 	gaps := map[string]*domarkx.ExpiredError{}
-	for i, line := range lines {
-		rows[i] = blameRowOf(line)
+	for _, line := range lines {
 		if line.Source == blame.Expired {
 			gaps[line.Expired.Version] = line.Expired
 		}
 	}
 	for _, version := range slices.Sorted(maps.Keys(gaps)) {
-		inv.remarkExpired(gaps[version])
+		inv.say("%v", gaps[version])
 	}
-	return printResults(inv, c.JSON, rows)
+	return c.print(inv, rowsOf(lines, blameRowOf))
 }
 
 // writeTrace prints a record of Agent Trace.
-func (c *blameCmd) writeTrace(inv *invocation, path string, lines []blame.Line) error {
-	git, err := inv.git()
-	if err != nil {
-		return err
-	}
+func writeTrace(inv *invocation, git *gitcmd.Git, path string, lines []blame.Line) error {
 	revision := ""
 	if out, err := git.Run(inv.ctx, nil, "rev-parse", "--verify", "-q", "HEAD"); err == nil {
 		revision = strings.TrimSpace(string(out))
@@ -99,8 +84,7 @@ func (c *blameCmd) writeTrace(inv *invocation, path string, lines []blame.Line) 
 	id[6], id[8] = id[6]&0x0f|0x40, id[8]&0x3f|0x80 // a random UUID (RFC 9562, section 5.4)
 	uuid := fmt.Sprintf("%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:])
 	record := blame.AgentTrace(path, lines, uuid, revision, time.Now(), versionText(release, commit, buildInfo()))
-	_, err = inv.out.Write(append(escapeControls(record.AppendJSON(nil, "", "  ")), '\n'))
-	return err
+	return inv.writeJSON(record.AppendJSON(nil, "", "  "))
 }
 
 func blameRowOf(line blame.Line) blameRow {

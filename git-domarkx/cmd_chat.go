@@ -62,11 +62,7 @@ func (c *chatCmd) Run(inv *invocation) error {
 		}
 	}
 	inv.mentionDrafts(c.Name)
-	git, err := inv.git()
-	if err != nil {
-		return err
-	}
-	t := &talk{inv: inv, command: c, chat: chat.New(opened.turns, opened.store, git.StateDir()), opened: opened, files: files}
+	t := &talk{inv: inv, command: c, chat: chat.New(opened.turns, opened.store, opened.git.StateDir()), opened: opened, files: files}
 	if interactive {
 		t.lines = newLineEditor(inv)
 	}

@@ -8,21 +8,17 @@ import (
 
 type checkoutCmd struct {
 	pathOption
-	Yes      bool   `help:"Write set-id bits, capabilities, devices and nested repositories of an untrusted session, nested repositories that run programs, and owners and devices where this user may."`
-	Revision string `arg:"" name:"NAME[#K]" help:"A session, NAME~2, NAME@OID, or a message of one."`
-	Dir      string `arg:"" name:"DIR" help:"A directory that is empty or not there."`
+	Yes      bool        `help:"Write set-id bits, capabilities, devices and nested repositories of an untrusted session, nested repositories that run programs, and owners and devices where this user may."`
+	Revision revisionArg `arg:"" name:"NAME[#K]" of:"session" help:"A session, NAME~2, NAME@OID, or a message of one."`
+	Dir      string      `arg:"" name:"DIR" help:"A directory that is empty or not there."`
 }
 
-func (c *checkoutCmd) Run(inv *invocation) error {
-	opened, revision, err := inv.openAt(c.Revision)
+func (c *checkoutCmd) Run(inv *invocation, opened managers) error {
+	v, err := opened.sessions.VersionAt(inv.ctx, c.Revision.Revision)
 	if err != nil {
 		return err
 	}
-	v, err := opened.sessions.VersionAt(inv.ctx, revision)
-	if err != nil {
-		return err
-	}
-	return c.checkOut(inv, opened, checkout.Request{Of: revision, Version: v, Dir: c.Dir, Yes: c.Yes})
+	return c.checkOut(inv, opened, checkout.Request{Of: c.Revision.Revision, Version: v, Dir: c.Dir, Yes: c.Yes})
 }
 
 // checkOut writes a version to a directory. It warns about everything that it could not

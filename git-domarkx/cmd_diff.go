@@ -4,39 +4,27 @@ import (
 	"bytes"
 	"strings"
 
-	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/find/compare"
 )
 
 type diffCmd struct {
-	A string `arg:"" name:"A" help:"A session, snapshot or message: the old side; alone, what its newest change was."`
-	B string `arg:"" optional:"" name:"B" help:"The new side."`
+	A revisionArg `arg:"" name:"A" of:"session" help:"A session, snapshot or message: the old side; alone, what its newest change was."`
+	B revisionArg `arg:"" optional:"" name:"B" of:"session" help:"The new side."`
 }
 
-func (c *diffCmd) Run(inv *invocation) error {
-	a, err := engine.ParseRevision(c.A)
-	if err != nil {
-		return err
+func (c *diffCmd) prepare(*invocation) error {
+	if c.B.typed != "" {
+		return nil
 	}
-	if c.B == "" {
-		if a.Message >= 0 {
-			return usagef("%q is a message; name another to compare it with", c.A)
-		}
-		c.B = c.A
-		a = a.Before()
+	if c.A.Message >= 0 {
+		return usagef("%q is a message; name another to compare it with", c.A.typed)
 	}
-	b, err := engine.ParseRevision(c.B)
-	if err != nil {
-		return err
-	}
-	sessions, err := inv.sessions()
-	if err != nil {
-		return err
-	}
-	if err := inv.complete(&a.Name, &b.Name); err != nil {
-		return err
-	}
-	diff, err := compare.Revisions(inv.ctx, sessions, a, b, a.String(), b.String())
+	c.A.Revision, c.B = c.A.Before(), c.A
+	return nil
+}
+
+func (c *diffCmd) Run(inv *invocation, opened managers) error {
+	diff, err := compare.Revisions(inv.ctx, opened.sessions, c.A.Revision, c.B.Revision, c.A.String(), c.B.String())
 	if err != nil {
 		return err
 	}

@@ -15,5 +15,5 @@ func (c *doctorCmd) Run(inv *invocation) error {
 			return err
 		}
 	}
-	return printFindings(inv, append(d.found, inv.draftFindings()...), c.JSON)
+	return c.printFindings(inv, append(d.found, inv.draftFindings()...))
 }

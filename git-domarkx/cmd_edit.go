@@ -4,14 +4,10 @@ import "fmt"
 
 type editCmd struct {
 	sessionOption
-	Name string `arg:"" name:"NAME" help:"The session."`
+	Name string `arg:"" name:"NAME" of:"session" help:"The session."`
 }
 
-func (c *editCmd) Run(inv *invocation) error {
-	opened, err := inv.openFor(&c.Name)
-	if err != nil {
-		return err
-	}
+func (c *editCmd) Run(inv *invocation, opened managers) error {
 	file := editedFile{inv: inv, name: c.Name}
 	edited, err := opened.sessions.Edit(inv.ctx, c.Name, func(text []byte) ([]byte, error) {
 		next, err := file.edit(text)
@@ -30,13 +26,11 @@ func (c *editCmd) Run(inv *invocation) error {
 	if err != nil {
 		inv.warn(fmt.Errorf("warning: the mount still shows the text that did not parse: %w; to drop it: rm errors/%s.md in the mount", err, c.Name))
 	}
-	if !inv.opts.Quiet {
-		switch {
-		case edited.Merged:
-			fmt.Fprintf(inv.err, "%s changed meanwhile; both changes are in it now\n", c.Name)
-		case !edited.Changed:
-			fmt.Fprintf(inv.err, "%s is unchanged\n", c.Name)
-		}
+	switch {
+	case edited.Merged:
+		inv.say("%s changed meanwhile; both changes are in it now", c.Name)
+	case !edited.Changed:
+		inv.say("%s is unchanged", c.Name)
 	}
 	return c.printSession(inv, edited.Info)
 }

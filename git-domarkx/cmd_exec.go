@@ -17,19 +17,20 @@ type execCmd struct {
 	Yes      bool     `help:"Go on with a session that is not trusted, this once."`
 	ExitCode bool     `help:"Exit with the exit code of the command that was run; 124 when its time ran out."`
 	Args     *string  `placeholder:"JSON" help:"The arguments as a JSON object; KEY=VALUE adds to them."`
-	Name     string   `arg:"" name:"NAME" help:"The session."`
+	Name     string   `arg:"" name:"NAME" of:"session" help:"The session."`
 	Resource string   `arg:"" optional:"" name:"RESOURCE" help:"The resource of its workspace; or -- and the words of a command."`
 	Tool     string   `arg:"" optional:"" name:"TOOL" help:"The tool to call; git domarkx plugin list shows them."`
 	Pairs    []string `arg:"" optional:"" name:"KEY=VALUE" help:"An argument of the tool: text, or JSON where the tool wants something else."`
+
+	request turns.ExecRequest
 }
 
-func (c *execCmd) Run(inv *invocation) error {
-	request := turns.ExecRequest{Name: c.Name, Resource: c.Resource, Tool: c.Tool, Pairs: c.Pairs, Approve: inv.consent(c.Yes)}
-	request.Command = c.command(inv.args)
-	if request.Command == nil && (c.Resource == "" || c.Tool == "") {
+func (c *execCmd) prepare(inv *invocation) error {
+	words := c.command(inv.args)
+	if words == nil && (c.Resource == "" || c.Tool == "") {
 		return usagef("missing RESOURCE and TOOL, or -- and a command")
 	}
-	if i := slices.IndexFunc(c.Pairs, isNoPair); i >= 0 && request.Command == nil {
+	if i := slices.IndexFunc(c.Pairs, isNoPair); i >= 0 && words == nil {
 		return usagef("argument %q: expected KEY=VALUE", c.Pairs[i])
 	}
 	// The call is recorded in a document, and must run exactly as recorded. Documents are
@@ -37,18 +38,20 @@ func (c *execCmd) Run(inv *invocation) error {
 	if i := slices.IndexFunc(inv.args, func(word string) bool { return !utf8.ValidString(word) }); i >= 0 {
 		return usagef("argument %q: expected UTF-8; a command writes other bytes (printf, base64 -d)", inv.args[i])
 	}
+	c.request = turns.ExecRequest{Resource: c.Resource, Tool: c.Tool, Pairs: c.Pairs, Command: words, Approve: inv.consent(c.Yes)}
 	if c.Args != nil {
 		args, err := jsonvalue.ParseValue([]byte(*c.Args))
-		if err != nil || args.Kind() != jsonvalue.Object || request.Command != nil {
+		if err != nil || args.Kind() != jsonvalue.Object || words != nil {
 			return usagef("--args %q: expected a JSON object, for RESOURCE and TOOL", *c.Args)
 		}
-		request.Args = &args
+		c.request.Args = &args
 	}
-	opened, err := inv.openFor(&request.Name)
-	if err != nil {
-		return err
-	}
-	report, err := opened.turns.Exec(inv.ctx, request)
+	return nil
+}
+
+func (c *execCmd) Run(inv *invocation, opened managers) error {
+	c.request.Name = c.Name
+	report, err := opened.turns.Exec(inv.ctx, c.request)
 	showSetup(inv.err, err)
 	if err != nil {
 		return err

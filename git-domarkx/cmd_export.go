@@ -2,11 +2,9 @@ package main
 
 import (
 	"cmp"
-	"fmt"
 	"os"
 	"strings"
 
-	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/web"
 )
@@ -20,14 +18,6 @@ type exportCmd struct {
 	AllowSecrets bool   `help:"With --all: write sessions with secrets, too."`
 
 	Names []string `arg:"" optional:"" name:"NAME" help:"A session, NAME~2 or NAME@OID; with --all, write only sessions that match: as in list, a name, a glob, or a name with all below it."`
-}
-
-// reportFiles lists the attached files that are not written, because the output is a
-// stream.
-func (c *exportCmd) reportFiles(inv *invocation, files []domarkx.AttachedFile) {
-	for _, f := range files {
-		fmt.Fprintf(inv.err, "%s: not written: %s (%d bytes); -o PATH writes it beside the document\n", visible(c.Names[0]), visibleLine(f.Path), f.Size)
-	}
 }
 
 // reportLosses prints what the format of an export cannot store, a line for each kind.
@@ -64,8 +54,10 @@ func (c *exportCmd) Run(inv *invocation) error {
 		return err
 	}
 	info, err := os.Stat(c.Output)
-	if isStream := c.Output == "" || c.Output == "-" || err == nil && !info.IsDir() && !info.Mode().IsRegular(); isStream && !inv.opts.Quiet {
-		c.reportFiles(inv, export.Files)
+	if isStream := c.Output == "" || c.Output == "-" || err == nil && !info.IsDir() && !info.Mode().IsRegular(); isStream {
+		for _, f := range export.Files {
+			inv.say("%s: not written: %s (%d bytes); -o PATH writes it beside the document", c.Names[0], visibleLine(f.Path), f.Size)
+		}
 	}
 	if c.Output == "" || c.Output == "-" {
 		if err := export.Write(exact{inv.out}); err != nil || revision.Message >= 0 {
@@ -89,9 +81,7 @@ func (c *exportCmd) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	t := newTable()
-	t.add(path(file))
-	return t.write(inv)
+	return inv.printLine(path(file))
 }
 
 // export returns the document to write.

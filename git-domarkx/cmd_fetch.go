@@ -6,11 +6,7 @@ type fetchCmd struct {
 	Names  []string `arg:"" optional:"" name:"NAME" help:"The sessions."`
 }
 
-func (c *fetchCmd) Run(inv *invocation) error {
-	opened, err := inv.open()
-	if err != nil {
-		return err
-	}
+func (c *fetchCmd) Run(inv *invocation, opened managers) error {
 	remote, names, err := inv.remoteAndNames(c.Remote, c.Names)
 	if err != nil {
 		return err

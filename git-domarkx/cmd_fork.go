@@ -1,21 +1,15 @@
 package main
 
-import (
-	"fmt"
-)
+import "fmt"
 
 type forkCmd struct {
 	sessionOption
-	Revision string `arg:"" name:"NAME[#K]" help:"A session, snapshot or message."`
-	New      string `arg:"" name:"NEW" help:"The new session's name."`
+	Revision revisionArg `arg:"" name:"NAME[#K]" of:"session" help:"A session, snapshot or message."`
+	New      string      `arg:"" name:"NEW" help:"The new session's name."`
 }
 
-func (c *forkCmd) Run(inv *invocation) error {
-	opened, revision, err := inv.openAt(c.Revision)
-	if err != nil {
-		return err
-	}
-	fork, err := opened.turns.Fork(inv.ctx, revision, c.New)
+func (c *forkCmd) Run(inv *invocation, opened managers) error {
+	fork, err := opened.turns.Fork(inv.ctx, c.Revision.Revision, c.New)
 	if err != nil {
 		return err
 	}

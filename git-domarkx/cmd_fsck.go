@@ -11,11 +11,7 @@ type fsckCmd struct {
 	findingOption
 }
 
-func (c *fsckCmd) Run(inv *invocation) error {
-	opened, err := inv.open()
-	if err != nil {
-		return err
-	}
+func (c *fsckCmd) Run(inv *invocation, opened managers) error {
 	progress := inv.progress()
 	stored, err := opened.store.Fsck(inv.ctx, func(done, total int) { progress.report("checking sessions", int64(done), int64(total)) })
 	if err != nil {
@@ -46,7 +42,7 @@ func (c *fsckCmd) Run(inv *invocation) error {
 	if len(found) == 0 && !c.JSON {
 		inv.allIsWell("fsck: " + counted(len(list), "session") + ", no problems")
 	}
-	return printFindings(inv, found, c.JSON)
+	return c.printFindings(inv, found)
 }
 
 // draftFindings reports the saves that did not become snapshots, and the drafts that

@@ -46,11 +46,7 @@ func (expireFlag) IsBool() bool { return true }
 // keepKey is the setting that says which versions keep their files.
 const keepKey = "domarkx.versions.keep"
 
-func (c *gcCmd) Run(inv *invocation) error {
-	opened, err := inv.open()
-	if err != nil {
-		return err
-	}
+func (c *gcCmd) Run(inv *invocation, opened managers) error {
 	policy, err := c.policy(inv)
 	if err != nil {
 		return err
@@ -58,7 +54,7 @@ func (c *gcCmd) Run(inv *invocation) error {
 	var found []engine.Finding
 	if policy != nil { // first, because it frees space
 		if found, err = c.expire(inv, opened, *policy); err != nil {
-			return errors.Join(writeFindings(inv, found, c.JSON), err)
+			return errors.Join(c.write(inv, found), err)
 		}
 	}
 	if !c.DryRun {
@@ -71,7 +67,7 @@ func (c *gcCmd) Run(inv *invocation) error {
 	if len(found) == 0 && !c.JSON {
 		inv.allIsWell("gc: nothing to remove")
 	}
-	return printFindings(inv, found, c.JSON)
+	return c.printFindings(inv, found)
 }
 
 // policy returns which versions expire, or nil if all are kept.

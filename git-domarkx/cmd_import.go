@@ -12,7 +12,7 @@ import (
 )
 
 type importCmd struct {
-	jsonOption
+	rowsOption[importRow]
 	As     string    `placeholder:"NAME" help:"The session's name, when one document is imported; of several, that of standard input."`
 	Format string    `placeholder:"F" help:"The documents' format: md, json, agent-chatter, zeus, openpocket, or an agent (${agents}). Recognised by content unless given."`
 	Links  linksFlag `placeholder:"[=WS]" help:"Link messages to the workspace versions that the documents state, where the session's workspace, or WS, has them."`
@@ -45,7 +45,7 @@ func (l *linksFlag) Decode(ctx *kong.DecodeContext) error {
 // IsBool makes the parser accept the option without a value.
 func (linksFlag) IsBool() bool { return true }
 
-func (c *importCmd) Run(inv *invocation) error {
+func (c *importCmd) prepare(*invocation) error {
 	if c.Format != "" {
 		if err := checkFormat(c.Format); err != nil {
 			return err
@@ -57,10 +57,10 @@ func (c *importCmd) Run(inv *invocation) error {
 	if len(c.Attach) > 0 && !c.isOneDocument() {
 		return usagef("--attach adds files to one document; name that alone")
 	}
-	opened, err := inv.open()
-	if err != nil {
-		return err
-	}
+	return nil
+}
+
+func (c *importCmd) Run(inv *invocation, opened managers) error {
 	request := importer.Request{Paths: c.Paths, As: c.As, Format: c.Format, Links: c.Links.given, LinksOf: c.Links.workspace, Attach: c.Attach}
 	if slices.Contains(c.Paths, "-") {
 		input, err := inv.spoolInput()
@@ -107,7 +107,7 @@ func (inv *invocation) importDocuments(opened managers, request importer.Request
 		}
 		inv.warnSecrets(opened, result.Sessions)
 	}
-	return badInput(inv, result.Bad)
+	return inv.bad(result.Bad...)
 }
 
 // packMemory is how many bytes of packs may stay in memory while whole sessions are
@@ -144,25 +144,23 @@ func (c *importCmd) isOneDocument() bool {
 	return err != nil || !info.IsDir()
 }
 
-func (importCmd) row() any { return []importRow{} }
-
 type importRow struct {
 	sessionRow
 	Messages int `json:"messages" head:"MESSAGES" doc:"how many messages the session has"`
 }
 
 func printImport(inv *invocation, asJSON bool, result importer.Result) error {
-	rows := make([]importRow, 0, len(result.Sessions))
+	list := make([]importRow, 0, len(result.Sessions))
 	changed := 0
 	for _, s := range result.Sessions {
 		if s.Changed {
 			changed++
 		}
 		if s.Changed || asJSON || !inv.out.tty {
-			rows = append(rows, importRow{sessionRow{s.Name, oidField(s.ID)}, s.Messages})
+			list = append(list, importRow{sessionRow{s.Name, oidField(s.ID)}, s.Messages})
 		}
 	}
-	if err := printResults(inv, asJSON, rows); err != nil {
+	if err := printResults(inv, asJSON, list); err != nil {
 		return err
 	}
 	if inv.out.tty { // what follows is about the table
@@ -175,19 +173,17 @@ func printImport(inv *invocation, asJSON bool, result importer.Result) error {
 		if n > 1 {
 			more = fmt.Sprintf(" (and %s)", counted(n-1, "other file"))
 		}
-		inv.say("%s: attached %s (%d bytes)%s", visible(first.Session), visibleLine(first.Path), first.Size, more)
+		inv.say("%s: attached %s (%d bytes)%s", first.Session, visibleLine(first.Path), first.Size, more)
 	}
 	for _, k := range result.Kept {
-		if !inv.opts.Quiet {
-			fmt.Fprintf(inv.err, "%s: its files were stored as version %s of the workspace %s\n", visibleLine(k.Directory), k.Version.ID[:12], k.Version.Workspace)
-		}
+		inv.say("%s: its files were stored as version %s of the workspace %s", visibleLine(k.Directory), k.Version.ID[:12], k.Version.Workspace)
 	}
 	repeated := len(result.Sessions) > 0 && changed == 0
-	if result.Empty > 0 && !repeated && !inv.opts.Quiet {
-		fmt.Fprintf(inv.err, "transcripts without a message that were skipped: %d\n", result.Empty)
+	if result.Empty > 0 && !repeated {
+		inv.say("transcripts without a message that were skipped: %d", result.Empty)
 	}
-	if result.Others > 0 && !repeated && !inv.opts.Quiet {
-		fmt.Fprintf(inv.err, "%s not recognised as a session, and skipped; to import one anyway, name it\n", counted(result.Others, "other file"))
+	if result.Others > 0 && !repeated {
+		inv.say("%s not recognised as a session, and skipped; to import one anyway, name it", counted(result.Others, "other file"))
 	}
 	if n := len(result.Sessions); (n > 1 || repeated) && !asJSON {
 		inv.allIsWell(fmt.Sprintf("import: %s, %s new or changed", counted(n, "session"), grouped(changed)))
@@ -195,14 +191,12 @@ func printImport(inv *invocation, asJSON bool, result importer.Result) error {
 	return nil
 }
 
-// badInput prints errors in the input, one per line. It returns errNo, or nil if there are
-// none.
-func badInput(inv *invocation, bad []error) error {
-	if len(bad) == 0 {
+// bad prints errors in the input, one per line. It returns errNo, or nil if there are none.
+func (inv *invocation) bad(errs ...error) error {
+	err := errors.Join(errs...)
+	if err == nil {
 		return nil
 	}
-	for _, err := range bad {
-		printError(inv.err, err)
-	}
+	printError(inv.err, err)
 	return errNo
 }

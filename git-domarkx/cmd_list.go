@@ -12,7 +12,7 @@ import (
 )
 
 type listCmd struct {
-	jsonOption
+	rowsOption[listRow]
 	Sort     string   `enum:"name,activity,created,messages" default:"activity" placeholder:"KEY" help:"Sort by name, activity (the default, newest first), created (newest first) or messages (most first)."`
 	Limit    int      `short:"n" placeholder:"N" help:"List at most N sessions."`
 	Tag      string   `placeholder:"TAG" help:"List only sessions with this tag in the tags of their front matter."`
@@ -20,8 +20,6 @@ type listCmd struct {
 	Branch   string   `placeholder:"BRANCH" help:"List only sessions whose agent worked on this Git branch."`
 	Patterns []string `arg:"" optional:"" name:"PATTERN" help:"List only sessions whose name matches: a name, one with all below it, or a glob, in which * matches slashes, too."`
 }
-
-func (listCmd) row() any { return []listRow{} }
 
 type listRow struct {
 	aboutRow
@@ -54,34 +52,32 @@ type sourceRow struct {
 	SourceUpdated string `json:"source_updated,omitempty" doc:"when it was changed last, there or here"`
 }
 
-func (c *listCmd) Run(inv *invocation) error {
+func (c *listCmd) prepare(inv *invocation) error {
 	inv.patience = mountd.ReportPatience
-	opened, err := inv.open()
-	if err != nil {
-		return err
-	}
-	sessions := opened.sessions
-	list, unread := sessions.ListAbout(inv.ctx)
-	if list == nil && unread != nil {
+	return nil
+}
+
+func (c *listCmd) Run(inv *invocation, opened managers) error {
+	all, unread := opened.sessions.ListAbout(inv.ctx)
+	if all == nil && unread != nil {
 		return unread
 	}
 	inv.mentionDrafts()
-	all := list
-	list, err = opened.picker().Select(inv.ctx, all, pick.Options{Patterns: c.Patterns, Tag: c.Tag, Agent: c.Agent, Branch: c.Branch, Sort: c.Sort, Limit: c.Limit})
+	list, err := opened.picker().Select(inv.ctx, all, pick.Options{Patterns: c.Patterns, Tag: c.Tag, Agent: c.Agent, Branch: c.Branch, Sort: c.Sort, Limit: c.Limit})
 	if list == nil {
 		return err
 	}
 	unread = errors.Join(unread, err)
-	conflicts, err := sessions.Conflicts(inv.ctx, list)
+	conflicts, err := opened.sessions.Conflicts(inv.ctx, list)
 	if err != nil {
 		return err
 	}
 	inv.mentionConflicts(conflicts)
-	if err := c.print(inv, opened, list, all, conflicts); err != nil {
+	if err := c.print(inv, c.rowsOf(inv, opened, list, all, conflicts)); err != nil {
 		return err
 	}
-	if unread != nil {
-		return badInput(inv, []error{unread})
+	if err := inv.bad(unread); err != nil {
+		return err
 	}
 	switch {
 	case len(all) == 0:
@@ -112,7 +108,7 @@ func (c *listCmd) filter() string {
 	return b.String()
 }
 
-func (c *listCmd) print(inv *invocation, opened managers, list, all []domarkx.Info, conflicts map[string]int) error {
+func (c *listCmd) rowsOf(inv *invocation, opened managers, list, all []domarkx.Info, conflicts map[string]int) []listRow {
 	tokens := map[string]int64{}
 	if c.JSON {
 		reader := usage.Reader{Store: opened.store, Agent: opened.sessions.Agent, Dir: opened.store.StateDir()}
@@ -121,8 +117,7 @@ func (c *listCmd) print(inv *invocation, opened managers, list, all []domarkx.In
 			inv.warn(err)
 		}
 	}
-	return printEach(inv, c.JSON, len(list), func(n int) listRow {
-		i := list[n]
+	return rowsOf(list, func(i domarkx.Info) listRow {
 		about := i.Described()
 		return listRow{
 			aboutRow: aboutRow{Name: i.Name, Title: about.Title, Agent: about.Agent, Branch: about.Branch, Tags: about.Tags, Messages: i.Messages,

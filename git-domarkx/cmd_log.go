@@ -11,10 +11,10 @@ import (
 
 type logCmd struct {
 	jsonOption
-	Messages bool   `help:"List the messages of the snapshot instead."`
-	Number   int    `short:"n" name:"number" placeholder:"N" help:"List at most N snapshots, or messages."`
-	Patch    bool   `short:"p" help:"Show what each snapshot changed, as diff does."`
-	Revision string `arg:"" name:"NAME" help:"A session, NAME~2 or NAME@OID."`
+	Messages bool        `help:"List the messages of the snapshot instead."`
+	Number   int         `short:"n" name:"number" placeholder:"N" help:"List at most N snapshots, or messages."`
+	Patch    bool        `short:"p" help:"Show what each snapshot changed, as diff does."`
+	Revision revisionArg `arg:"" name:"NAME" of:"session" help:"A session, NAME~2 or NAME@OID."`
 }
 
 func (logCmd) row() any { return rowAlternatives{[]snapshotRow{}, []messageRow{}} }
@@ -35,23 +35,17 @@ type messageRow struct {
 	Message   string    `json:"message" doc:"the id of the message (with --messages)"`
 }
 
-func (c *logCmd) Run(inv *invocation) error {
-	revision, err := engine.ParseRevision(c.Revision)
-	if err != nil {
-		return err
-	}
+func (c *logCmd) prepare(*invocation) error {
 	if c.Patch && (c.Messages || c.JSON) {
 		return usagef("-p shows snapshots as text; it goes with neither --messages nor --json")
 	}
-	sessions, err := inv.sessions()
-	if err != nil {
-		return err
-	}
-	if err := inv.complete(&revision.Name); err != nil {
-		return err
-	}
+	return nil
+}
+
+func (c *logCmd) Run(inv *invocation, opened managers) error {
+	sessions, revision := opened.sessions, c.Revision.Revision
 	if c.Messages {
-		inv.opened.store.BoundMemory(packMemory)
+		opened.store.BoundMemory(packMemory)
 		err := printLog(inv, c, sessions.Messages(inv.ctx, revision), func(m engine.MessageInfo) messageRow {
 			return messageRow{Index: m.K, Role: string(m.Role), Written: timeField(m.Date), Workspace: oidField(m.Link), FirstLine: m.FirstLine, Message: m.ID.String()}
 		})

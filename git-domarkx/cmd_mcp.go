@@ -22,20 +22,19 @@ type mcpCmd struct {
 // tokenVariable is the environment variable with the token of mcp --http.
 const tokenVariable = "DOMARKX_MCP_TOKEN"
 
-func (c *mcpCmd) Run(inv *invocation) error {
-	pattern := ""
-	if c.Session != nil {
-		if pattern = *c.Session; pattern == "" {
-			return usagef("--session has no pattern; without the option all sessions are offered")
-		}
+func (c *mcpCmd) prepare(*invocation) error {
+	if c.Session == nil {
+		c.Session = new(string)
+	} else if *c.Session == "" {
+		return usagef("--session has no pattern; without the option all sessions are offered")
 	}
-	opened, err := inv.open()
-	if err != nil {
-		return err
-	}
+	return nil
+}
+
+func (c *mcpCmd) Run(inv *invocation, opened managers) error {
 	opened.store.BoundMemory(packMemory)
 	setGCPercent(inv.getenv, 100) // unlike a command, a server runs for days
-	s := &mcpserver.Server{Sessions: opened.sessions, Turns: opened.turns, Store: opened.store, Write: c.Write, Pattern: pattern, Version: versionText(release, commit, buildInfo()), Warn: inv.warn}
+	s := &mcpserver.Server{Sessions: opened.sessions, Turns: opened.turns, Store: opened.store, Write: c.Write, Pattern: *c.Session, Version: versionText(release, commit, buildInfo()), Warn: inv.warn}
 	server, err := s.New()
 	if err != nil {
 		return badValue("--session", err)

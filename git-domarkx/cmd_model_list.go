@@ -1,14 +1,8 @@
 package main
 
-import (
-	"errors"
+import "github.com/domarkx/domarkx/git-domarkx/chat/models"
 
-	"github.com/domarkx/domarkx/git-domarkx/chat/models"
-)
-
-type modelListCmd struct{ jsonOption }
-
-func (modelListCmd) row() any { return []modelRow{} }
+type modelListCmd struct{ rowsOption[modelRow] }
 
 type modelRow struct {
 	Name     string `json:"name" head:"NAME" doc:"the name, as for chat --model"`
@@ -27,25 +21,20 @@ func (c *modelListCmd) Run(inv *invocation) error {
 	}
 	list, errs := models.List(settings)
 	usual, _ := models.Default(settings) // having none is fine here
-	rows := make([]modelRow, len(list))
-	for i, d := range list {
+	rows := rowsOf(list, func(d models.Definition) modelRow {
 		_, from, err := inv.modelKeys().Find(inv.ctx, d, false)
-		if err != nil {
-			errs = append(errs, err)
+		errs = append(errs, err)
+		row := modelRow{Name: d.Name, Provider: d.Provider, URL: d.URL.String(), Model: d.Model, Key: string(from), Default: d.Name == usual}
+		if row.Default {
+			row.Usual = "*"
 		}
-		rows[i] = modelRow{Name: d.Name, Provider: d.Provider, URL: d.URL.String(), Model: d.Model, Key: string(from), Default: d.Name == usual}
-		if rows[i].Default {
-			rows[i].Usual = "*"
-		}
-	}
-	if err := printResults(inv, c.JSON, rows); err != nil {
+		return row
+	})
+	if err := c.print(inv, rows); err != nil {
 		return err
 	}
-	if len(rows) == 0 && len(errs) == 0 && !inv.opts.Quiet {
-		printError(inv.err, errors.New("hint: no model is configured; git domarkx help model shows how"))
+	if len(rows) == 0 && len(errs) == 0 {
+		inv.notice("hint: no model is configured; git domarkx help model shows how")
 	}
-	if len(errs) == 0 {
-		return nil
-	}
-	return badInput(inv, errs)
+	return inv.bad(errs...)
 }

@@ -8,11 +8,9 @@ import (
 )
 
 type modelTestCmd struct {
-	jsonOption
+	rowOption[modelTestRow]
 	Name string `arg:"" optional:"" name:"NAME" help:"The model; the default one unless given."`
 }
-
-func (modelTestCmd) row() any { return modelTestRow{} }
 
 type modelTestRow struct {
 	Name         string    `json:"name" head:"NAME" doc:"the name of the model"`
@@ -63,6 +61,6 @@ func (c *modelTestCmd) Run(inv *invocation) error {
 			text.WriteString(t.Text)
 		}
 	}
-	return printResult(inv, c.JSON, modelTestRow{Name: d.Name, Model: answer.Model, Milliseconds: int(time.Since(began).Milliseconds()),
+	return c.print(inv, modelTestRow{Name: d.Name, Model: answer.Model, Milliseconds: int(time.Since(began).Milliseconds()),
 		Text: textField(strings.TrimSpace(text.String())), Usage: usageRow(answer.Usage)})
 }

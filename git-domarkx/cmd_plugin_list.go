@@ -1,15 +1,12 @@
 package main
 
 import (
-	"slices"
+	"errors"
 
 	"github.com/domarkx/domarkx/format/jsonvalue"
-	"github.com/domarkx/domarkx/plugins"
 )
 
-type pluginListCmd struct{ jsonOption }
-
-func (pluginListCmd) row() any { return []pluginRow{} }
+type pluginListCmd struct{ rowsOption[pluginRow] }
 
 type pluginRow struct {
 	Type   string    `json:"type" head:"TYPE" doc:"the type, as in a workspace-config"`
@@ -29,30 +26,22 @@ func (c *pluginListCmd) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	var mute []error
-	types = slices.DeleteFunc(types, func(p plugins.Type) bool {
+	var mute error
+	var list []pluginRow
+	for _, p := range types {
 		if p.Err != nil {
-			mute = append(mute, p.Err)
+			mute = errors.Join(mute, p.Err)
+			continue
 		}
-		return p.Err != nil
-	})
-	if err := c.print(inv, types); err != nil || mute == nil {
-		return err
-	}
-	return badInput(inv, mute)
-}
-
-func (c *pluginListCmd) print(inv *invocation, types []plugins.Type) error {
-	if err := inv.page(); err != nil {
-		return err
-	}
-	rows := make([]pluginRow, len(types))
-	for i, p := range types {
-		rows[i] = pluginRow{Type: p.Name, Source: p.Source, Tools: []toolRow{}}
+		row := pluginRow{Type: p.Name, Source: p.Source, Tools: []toolRow{}}
 		for _, tool := range p.Tools {
-			rows[i].Names = append(rows[i].Names, tool.Name)
-			rows[i].Tools = append(rows[i].Tools, toolRow{tool.Name, tool.Description, tool.Schema})
+			row.Names = append(row.Names, tool.Name)
+			row.Tools = append(row.Tools, toolRow{tool.Name, tool.Description, tool.Schema})
 		}
+		list = append(list, row)
 	}
-	return printResults(inv, c.JSON, rows)
+	if err := c.print(inv, list); err != nil {
+		return err
+	}
+	return inv.bad(mute)
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 
@@ -20,11 +19,7 @@ type pullCmd struct {
 	Names  []string `arg:"" optional:"" name:"NAME" help:"The sessions."`
 }
 
-func (c *pullCmd) Run(inv *invocation) error {
-	opened, err := inv.open()
-	if err != nil {
-		return err
-	}
+func (c *pullCmd) Run(inv *invocation, opened managers) error {
 	remote, names, err := inv.remoteAndNames(c.Remote, c.Names)
 	if err != nil {
 		return err
@@ -43,11 +38,11 @@ func (c *pullCmd) Run(inv *invocation) error {
 // mentionRedacted reports which sessions were replaced by redacted ones, and how to undo that; and in which versions expired.
 func (inv *invocation) mentionRedacted(results []transfer.Result) {
 	for _, r := range results {
-		if r.Expired && !inv.opts.Quiet {
-			fmt.Fprintf(inv.err, "%s: the files of old versions expired at the remote, and now here; git domarkx gc --expire-versions=WHEN frees the disk, and so does git gc in time\n", visible(r.Name))
+		if r.Expired {
+			inv.say("%s: the files of old versions expired at the remote, and now here; git domarkx gc --expire-versions=WHEN frees the disk, and so does git gc in time", r.Name)
 		}
-		if r.Redacted && !inv.opts.Quiet {
-			fmt.Fprintf(inv.err, "%s was redacted at the remote, and now here; undo: git domarkx restore --redacted %s\n", visible(r.Name), visible(refname.Argument(r.Name)))
+		if r.Redacted {
+			inv.say("%s was redacted at the remote, and now here; undo: git domarkx restore --redacted %s", r.Name, refname.Argument(r.Name))
 		}
 	}
 }
@@ -55,14 +50,14 @@ func (inv *invocation) mentionRedacted(results []transfer.Result) {
 // mentionAttached reports which sessions use another workspace than before.
 func (inv *invocation) mentionAttached(sessions *engine.SessionManager, before map[string]string) error {
 	now, err := sessions.Attached(inv.ctx)
-	if err != nil || inv.opts.Quiet {
+	if err != nil {
 		return err
 	}
 	names := maps.Clone(before)
 	maps.Copy(names, now)
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		if workspace := cmp.Or(now[name], name); workspace != cmp.Or(before[name], name) {
-			fmt.Fprintf(inv.err, "%s now uses the workspace %s, which its last calls ran in.\n", visible(name), visible(workspace))
+			inv.say("%s now uses the workspace %s, which its last calls ran in.", name, workspace)
 		}
 	}
 	return nil

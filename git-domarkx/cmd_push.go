@@ -21,14 +21,14 @@ type pushCmd struct {
 	Names  []string `arg:"" optional:"" name:"NAME" help:"The sessions."`
 }
 
-func (c *pushCmd) Run(inv *invocation) error {
+func (c *pushCmd) prepare(*invocation) error {
 	if c.All && len(c.Names) > 0 {
 		return usagef("--all sends every session; it takes no NAME")
 	}
-	opened, err := inv.open()
-	if err != nil {
-		return err
-	}
+	return nil
+}
+
+func (c *pushCmd) Run(inv *invocation, opened managers) error {
 	remote, names, err := inv.remoteAndNames(c.Remote, c.Names)
 	if err != nil {
 		return err
@@ -50,10 +50,10 @@ func (c *pushCmd) Run(inv *invocation) error {
 		return printIgnored(inv, ignored)
 	}
 	if err == nil && c.All {
-		results = withPending(results, inv.opened.pending)
+		results = withPending(results, opened.pending)
 	}
-	if err == nil && len(results) == 0 && !inv.opts.Quiet {
-		fmt.Fprintln(inv.err, "nothing to send: the remote has no session yet; name the sessions to send, or use --all")
+	if err == nil && len(results) == 0 {
+		inv.say("nothing to send: the remote has no session yet; name the sessions to send, or use --all")
 	}
 	return c.printExchange(inv, results, err)
 }

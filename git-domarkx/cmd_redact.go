@@ -10,14 +10,12 @@ import (
 )
 
 type redactCmd struct {
-	jsonOption
+	rowsOption[redactRow]
 	DryRun bool     `name:"dry-run" help:"Only say what would be redacted."`
 	Drop   []string `name:"drop" placeholder:"RESOURCE" help:"Drop the content of this resource, or of the attachment with this SHA-256, where it holds secrets that cannot be edited."`
 	Purge  bool     `help:"Remove what was replaced, now or before, from the trash and from this repository."`
 	Name   string   `arg:"" name:"NAME" help:"The session."`
 }
-
-func (redactCmd) row() any { return []redactRow{} }
 
 // A redactRow is a session or workspace whose history is redacted.
 type redactRow struct {
@@ -26,11 +24,7 @@ type redactRow struct {
 	Status string `json:"status" head:"STATUS" doc:"what became of it: redacted, would be redacted, refused or unchanged"`
 }
 
-func (c *redactCmd) Run(inv *invocation) error {
-	opened, err := inv.open()
-	if err != nil {
-		return err
-	}
+func (c *redactCmd) Run(inv *invocation, opened managers) error {
 	w := newResultWriter[redactRow](inv, c.JSON)
 	var shown error
 	show := func(r redact.Result) {

@@ -4,15 +4,11 @@ import "fmt"
 
 type renameCmd struct {
 	sessionOption
-	From string `arg:"" name:"A" help:"The session."`
+	From string `arg:"" name:"A" of:"session" help:"The session."`
 	To   string `arg:"" name:"B" help:"Its new name."`
 }
 
-func (c *renameCmd) Run(inv *invocation) error {
-	opened, err := inv.openFor(&c.From)
-	if err != nil {
-		return err
-	}
+func (c *renameCmd) Run(inv *invocation, opened managers) error {
 	info, err := opened.turns.Rename(inv.ctx, c.From, c.To)
 	if err != nil {
 		return err

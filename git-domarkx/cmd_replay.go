@@ -9,19 +9,14 @@ import (
 )
 
 type replayCmd struct {
-	jsonOption
+	rowsOption[replayRow]
 	Yes  bool   `help:"Replay what is not trusted, this once."`
-	Name string `arg:"" name:"NAME" help:"The session."`
+	Name string `arg:"" name:"NAME" of:"session" help:"The session."`
 }
 
-func (c *replayCmd) Run(inv *invocation) error {
-	opened, err := inv.openFor(&c.Name)
-	if err != nil {
-		return err
-	}
+func (c *replayCmd) Run(inv *invocation, opened managers) error {
 	var broken error // errors of writing the output
-	w := newResultWriter[replayRow](inv, c.JSON)
-	w.prompt = true
+	w := c.prompt(inv)
 	differ, err := opened.replays.Replay(inv.ctx, replay.Request{Name: c.Name, Approve: inv.consent(c.Yes), Report: func(r replay.Result) {
 		verdict := "differs"
 		switch {
@@ -37,8 +32,6 @@ func (c *replayCmd) Run(inv *invocation) error {
 	}
 	return errors.Join(broken, w.end(), err)
 }
-
-func (replayCmd) row() any { return []replayRow{} }
 
 type replayRow struct {
 	Place    string       `head:"CALL"`

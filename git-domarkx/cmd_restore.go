@@ -15,11 +15,7 @@ type restoreCmd struct {
 	Names    []string `arg:"" name:"NAME" help:"The sessions, by the names that they had."`
 }
 
-func (c *restoreCmd) Run(inv *invocation) error {
-	opened, err := inv.open()
-	if err != nil {
-		return err
-	}
+func (c *restoreCmd) Run(inv *invocation, opened managers) error {
 	return c.printEach(inv, c.Names, func(name string) (domarkx.Info, error) {
 		if c.Redacted {
 			info, err := opened.redactions.Undo(inv.ctx, name)

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 	"github.com/domarkx/domarkx/git-domarkx/find/review"
 )
 
@@ -15,21 +14,20 @@ type reviewCmd struct {
 	Staged bool     `help:"Review what is staged, since RANGE or HEAD."`
 	Range  string   `arg:"" optional:"" name:"RANGE" help:"What to review, as for git diff: A..B, A...B or REV; COMMIT^! is what a commit changed."`
 	Paths  []string `arg:"" optional:"" name:"PATH" help:"Only these files and directories; they follow after --."`
+
+	selection review.Options
 }
 
 func (reviewCmd) row() any { return review.Review{} }
 
-func (c *reviewCmd) Run(inv *invocation) error {
-	options, err := c.options(inv.args)
-	if err != nil {
-		return err
-	}
-	m, err := inv.reviews()
-	if err != nil {
-		return err
-	}
-	m.Store.BoundMemory(packMemory)
-	r, err := m.Review(inv.ctx, options)
+func (c *reviewCmd) prepare(inv *invocation) (err error) {
+	c.selection, err = c.options(inv.args)
+	return err
+}
+
+func (c *reviewCmd) Run(inv *invocation, opened managers) error {
+	opened.store.BoundMemory(packMemory)
+	r, err := opened.reviews().Review(inv.ctx, c.selection)
 	if err != nil {
 		return err
 	}
@@ -72,17 +70,4 @@ func (inv *invocation) writeDocument(data []byte) error {
 	w := inv.out.document()
 	_, err := w.Write(data)
 	return errors.Join(err, w.Close())
-}
-
-// reviews returns what makes reviews.
-func (inv *invocation) reviews() (*review.Manager, error) {
-	git, err := inv.git()
-	if err != nil {
-		return nil, err
-	}
-	opened, err := inv.open()
-	if err != nil {
-		return nil, err
-	}
-	return &review.Manager{Store: opened.store, Git: git, State: local.NewFile(git), Remotes: opened.remotes, Scans: opened.scans, Agent: opened.sessions.Agent}, nil
 }

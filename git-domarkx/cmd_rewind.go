@@ -5,19 +5,16 @@ import (
 	"fmt"
 
 	"github.com/domarkx/domarkx/git-domarkx/agents/observe"
-	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
 	"github.com/domarkx/domarkx/gitstore/refname"
 	"github.com/domarkx/domarkx/plugins/dirversion"
 )
 
 type rewindCmd struct {
-	sessionOption
-	Yes      bool   `help:"Take a work tree back even while an agent works in it."`
-	Revision string `arg:"" name:"NAME#K" help:"The last message to keep, or a snapshot: NAME~2, NAME@OID."`
+	rowOption[rewindRow]
+	Yes      bool        `help:"Take a work tree back even while an agent works in it."`
+	Revision revisionArg `arg:"" name:"NAME#K" of:"session" help:"The last message to keep, or a snapshot: NAME~2, NAME@OID."`
 }
-
-func (rewindCmd) row() any { return rewindRow{} }
 
 // A rewindRow describes a rewind.
 type rewindRow struct {
@@ -34,18 +31,15 @@ type leftAloneRow struct {
 // maxLeftAlone is the number of files left alone that the text names.
 const maxLeftAlone = 100
 
-func (c *rewindCmd) Run(inv *invocation) error {
-	revision, err := engine.ParseRevision(c.Revision)
-	if err != nil {
-		return err
+func (c *rewindCmd) prepare(*invocation) error {
+	if r := c.Revision; r.Message < 0 && r.ID == "" && r.Back == 0 {
+		return usagef("%q names no snapshot or message to go back to, expected NAME#K, NAME~2 or NAME@OID", r.typed)
 	}
-	if revision.Message < 0 && revision.ID == "" && revision.Back == 0 {
-		return usagef("%q names no snapshot or message to go back to, expected NAME#K, NAME~2 or NAME@OID", c.Revision)
-	}
-	opened, err := inv.openFor(&revision.Name)
-	if err != nil {
-		return err
-	}
+	return nil
+}
+
+func (c *rewindCmd) Run(inv *invocation, opened managers) error {
+	revision := c.Revision.Revision
 	workspace, err := opened.sessions.WorkspaceOf(inv.ctx, revision.Name)
 	if err != nil {
 		return err
@@ -65,30 +59,30 @@ func (c *rewindCmd) Run(inv *invocation) error {
 	} else {
 		done, err = opened.turns.Rewind(inv.ctx, revision)
 	}
-	if done.Now.ID != done.Before.ID && !inv.opts.Quiet {
-		fmt.Fprintf(inv.err, "To undo: git domarkx rewind %s\n", visible(refname.Argument(done.Before.Name+"@"+oid(done.Before.ID).person)))
+	if done.Now.ID != done.Before.ID {
+		inv.say("To undo: git domarkx rewind %s", refname.Argument(done.Before.Name+"@"+oid(done.Before.ID).person))
 	}
 	row := rewindRow{sessionRow: sessionRow{done.Now.Name, oidField(done.Now.ID)}, LeftAlone: []leftAloneRow{}}
 	for _, f := range tree.LeftAlone {
 		row.LeftAlone = append(row.LeftAlone, leftAloneRow(f))
-		if !inv.opts.Quiet && len(row.LeftAlone) <= maxLeftAlone {
-			fmt.Fprintf(inv.err, "Left as it is: %s (%s)\n", visible(f.Path), f.Reason)
+		if len(row.LeftAlone) <= maxLeftAlone {
+			inv.say("Left as it is: %s (%s)", f.Path, f.Reason)
 		}
 	}
-	if more := len(row.LeftAlone) - maxLeftAlone; more > 0 && !inv.opts.Quiet {
-		fmt.Fprintf(inv.err, "Left as they are: %d more\n", more)
+	if more := len(row.LeftAlone) - maxLeftAlone; more > 0 {
+		inv.say("Left as they are: %d more", more)
 	}
 	var changed *dirversion.ChangedError
 	if errors.As(err, &changed) {
-		return errors.Join(err, printResult(inv, c.JSON, row))
+		return errors.Join(err, c.print(inv, row))
 	}
 	if err != nil {
 		return err
 	}
 	if done.Asleep != nil && len(done.Asleep.Brought) > 0 {
 		inv.warn(fmt.Errorf("warning: the live workspace is unchanged: %w", done.Asleep))
-	} else if done.Asleep != nil && !inv.opts.Quiet {
-		fmt.Fprintf(inv.err, "The live workspace is unchanged because %s is not trusted. To rewind it too: git domarkx trust %s\n", visible(done.Now.Name), visible(refname.Argument(done.Now.Name)))
+	} else if done.Asleep != nil {
+		inv.say("The live workspace is unchanged because %s is not trusted. To rewind it too: git domarkx trust %s", done.Now.Name, refname.Argument(done.Now.Name))
 	}
-	return printResult(inv, c.JSON, row)
+	return c.print(inv, row)
 }

@@ -13,12 +13,8 @@ type rmCmd struct {
 	Force bool     `name:"force" help:"Remove it even where what changed in the workspace cannot be committed."`
 }
 
-func (c *rmCmd) Run(inv *invocation) error {
-	opened, err := inv.open()
-	if err != nil {
-		return err
-	}
-	err = c.printEach(inv, c.Names, func(name string) (domarkx.Info, error) {
+func (c *rmCmd) Run(inv *invocation, opened managers) error {
+	err := c.printEach(inv, c.Names, func(name string) (domarkx.Info, error) {
 		return opened.turns.Remove(inv.ctx, name, inv.loss(c.Force))
 	})
 	inv.forgetTexts(opened)

@@ -11,21 +11,16 @@ import (
 )
 
 type runCmd struct {
-	jsonOption
+	rowsOption[runRow]
 	Yes   bool   `help:"Run what is not trusted, this once."`
 	Retry bool   `help:"Make interrupted calls again, and run a setup script again that failed."`
-	Name  string `arg:"" name:"NAME" help:"The session."`
+	Name  string `arg:"" name:"NAME" of:"session" help:"The session."`
 }
 
-func (c *runCmd) Run(inv *invocation) error {
-	opened, err := inv.openFor(&c.Name)
-	if err != nil {
-		return err
-	}
+func (c *runCmd) Run(inv *invocation, opened managers) error {
 	inv.mentionDrafts(c.Name)
 	var broken error // errors of writing the output
-	w := newResultWriter[runRow](inv, c.JSON)
-	w.prompt = true
+	w := c.prompt(inv)
 	ran, err := opened.turns.Run(inv.ctx, turns.RunRequest{Name: c.Name, Retry: c.Retry, Approve: inv.consent(c.Yes),
 		Report: func(r turns.CallResult) {
 			status := r.Code
@@ -33,25 +28,23 @@ func (c *runCmd) Run(inv *invocation) error {
 				status = "ok"
 			}
 			broken = errors.Join(broken, w.add(runRow{fmt.Sprintf("%d.%d", r.Message, r.Index), r.Message, r.Index, r.Resource, r.Tool, status, oidField(r.WorkspaceVersion)}))
-			if !r.OK && !inv.opts.Quiet {
-				fmt.Fprintf(inv.err, "%s#%d, call %d: %s: %s\n", visible(c.Name), r.Message, r.Index, visible(r.Code), visible(r.Outcome.Message))
+			if !r.OK {
+				inv.say("%s#%d, call %d: %s: %s", c.Name, r.Message, r.Index, r.Code, r.Outcome.Message)
 			}
 		}})
 	showSetup(inv.err, err)
-	if len(ran.Interrupted) > 0 && !inv.opts.Quiet {
+	if len(ran.Interrupted) > 0 {
 		var calls []string
 		for _, r := range ran.Interrupted {
 			calls = append(calls, fmt.Sprintf("%d.%d", r.Message, r.Index))
 		}
-		fmt.Fprintf(inv.err, "Interrupted earlier and not repeated: %s. To run them again: git domarkx run --retry %s\n", strings.Join(calls, ", "), visible(refname.Argument(c.Name)))
+		inv.say("Interrupted earlier and not repeated: %s. To run them again: git domarkx run --retry %s", strings.Join(calls, ", "), refname.Argument(c.Name))
 	}
 	if err == nil && ran.Failed > 0 {
 		err = errNo
 	}
 	return errors.Join(broken, w.end(), err)
 }
-
-func (runCmd) row() any { return []runRow{} }
 
 type runRow struct {
 	Place     string   `head:"CALL"`

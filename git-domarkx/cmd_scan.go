@@ -10,14 +10,12 @@ import (
 )
 
 type scanCmd struct {
-	jsonOption
+	rowsOption[secretRow]
 	All    bool     `help:"On a terminal, list all places of each secret, not only the first."`
 	Allow  []string `placeholder:"FINGERPRINT" help:"Do not report this secret any more, on this machine."`
 	Revoke []string `placeholder:"FINGERPRINT" help:"Report a secret again that was allowed."`
 	Names  []string `arg:"" optional:"" name:"NAME" help:"Scan only these sessions: as in list, a name, a glob, or a name with all below it."`
 }
-
-func (scanCmd) row() any { return []secretRow{} }
 
 type secretRow struct {
 	Place       string `json:"-" head:"NAME#K"`
@@ -32,11 +30,7 @@ type secretRow struct {
 	Commit      string `json:"commit" doc:"the newest snapshot or workspace version that has it"`
 }
 
-func (c *scanCmd) Run(inv *invocation) error {
-	opened, err := inv.open()
-	if err != nil {
-		return err
-	}
+func (c *scanCmd) Run(inv *invocation, opened managers) error {
 	if len(c.Allow)+len(c.Revoke) > 0 {
 		if len(c.Names) > 0 {
 			return usagef("--allow and --revoke take fingerprints, and no NAME")
@@ -50,7 +44,7 @@ func (c *scanCmd) Run(inv *invocation) error {
 	if unread != nil && len(found) == 0 {
 		return unread
 	}
-	if err := c.print(inv, found); err != nil {
+	if err := c.show(inv, found); err != nil {
 		return err
 	}
 	if allowed > 0 {
@@ -69,13 +63,12 @@ func (c *scanCmd) Run(inv *invocation) error {
 	return nil
 }
 
-// print prints a row for each finding; on a terminal, an entry for each secret.
-func (c *scanCmd) print(inv *invocation, found []scan.Finding) error {
+// show prints a row for each finding; on a terminal, an entry for each secret.
+func (c *scanCmd) show(inv *invocation, found []scan.Finding) error {
 	if inv.out.tty && !c.JSON {
 		return inv.paged(func() error { return secretTable(found, c.All).write(inv) })
 	}
-	return printEach(inv, c.JSON, len(found), func(n int) secretRow {
-		f := found[n]
+	return c.print(inv, rowsOf(found, func(f scan.Finding) secretRow {
 		row := secretRow{Place: secretPlace(f), Session: f.Session, Rule: f.Rule, Where: f.Where, Masked: f.Masked, Key: f.Key, Fingerprint: f.Fingerprint, Commit: f.Commit}
 		if !c.JSON || f.Message < 0 {
 			return row
@@ -85,7 +78,7 @@ func (c *scanCmd) print(inv *invocation, found []scan.Finding) error {
 			row.Message = e.ID.String()
 		}
 		return row
-	})
+	}))
 }
 
 // findings scans the chosen sessions, or without names all sessions and the workspaces that

@@ -13,7 +13,7 @@ import (
 )
 
 type searchCmd struct {
-	jsonOption
+	rowsOption[searchRow]
 	Fixed   bool     `short:"F" name:"fixed-strings" xor:"kind" help:"Search for the text as it is, not for words."`
 	Regexp  bool     `short:"e" name:"regexp" xor:"kind" help:"Search by a regular expression (RE2)."`
 	Role    string   `enum:"user,assistant," default:"" placeholder:"ROLE" help:"Find only messages of this role: user or assistant."`
@@ -29,8 +29,6 @@ type searchCmd struct {
 	Query   []string `arg:"" name:"QUERY" help:"What to search for; several arguments are joined by spaces."`
 }
 
-func (searchCmd) row() any { return []searchRow{} }
-
 type searchRow struct {
 	Place    string    `json:"-" head:"MESSAGE"`
 	Session  string    `json:"session" doc:"the name of the session"`
@@ -43,11 +41,7 @@ type searchRow struct {
 	Snippet  string    `json:"snippet" head:"SNIPPET" doc:"one line of the text, around the match"`
 }
 
-func (c *searchCmd) Run(inv *invocation) error {
-	opened, err := inv.open()
-	if err != nil {
-		return err
-	}
+func (c *searchCmd) Run(inv *invocation, opened managers) error {
 	q := search.Query{Text: strings.Join(c.Query, " "), Advice: "-F searches for a text as it is", Role: domarkx.Role(c.Role), Model: c.Model, Tool: c.Tool, Path: c.Path, History: c.History}
 	if c.Limit != nil {
 		if q.Limit = *c.Limit; q.Limit < 0 {
@@ -127,11 +121,11 @@ func (c *searchCmd) best(inv *invocation, x *search.Index, q search.Query) error
 	switch more := grouped(total - len(hits)); {
 	case total == 0:
 		return errNo
-	case total == len(hits) || inv.opts.Quiet:
+	case total == len(hits):
 	case total == countedHits:
-		fmt.Fprintf(inv.err, "At least %s more; -n 0 shows all, -n 50 the best 50.\n", more)
+		inv.say("At least %s more; -n 0 shows all, -n 50 the best 50.", more)
 	default:
-		fmt.Fprintf(inv.err, "%s more; -n 0 shows all.\n", more)
+		inv.say("%s more; -n 0 shows all.", more)
 	}
 	return nil
 }

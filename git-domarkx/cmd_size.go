@@ -1,8 +1,6 @@
 package main
 
-import (
-	"github.com/domarkx/domarkx/git-domarkx/find/size"
-)
+import "github.com/domarkx/domarkx/git-domarkx/find/size"
 
 type sizeCmd struct {
 	jsonOption
@@ -27,21 +25,17 @@ type sizeRow struct {
 	Versions    int64  `json:"versions" head:"VERSIONS" doc:"bytes of versions of workspaces"`
 }
 
-func (c *sizeCmd) Run(inv *invocation) error {
+func (c *sizeCmd) Run(inv *invocation, opened managers) error {
 	setGCPercent(inv.getenv, 100)
-	opened, err := inv.open()
-	if err != nil {
-		return err
-	}
 	report, err := size.Measure(inv.ctx, opened.store)
 	if err != nil {
 		return err
 	}
 	switch c.By {
 	case "session":
-		return c.print(inv, report.Sessions)
+		return printResults(inv, c.JSON, rowsOf(report.Sessions, sizeRowOf))
 	case "workspace":
-		return c.print(inv, report.Workspaces)
+		return printResults(inv, c.JSON, rowsOf(report.Workspaces, sizeRowOf))
 	}
 	var rows []kindSizeRow
 	for _, k := range report.Kinds {
@@ -53,9 +47,6 @@ func (c *sizeCmd) Run(inv *invocation) error {
 	return printResults(inv, c.JSON, rows)
 }
 
-func (c *sizeCmd) print(inv *invocation, uses []size.Use) error {
-	return printEach(inv, c.JSON, len(uses), func(n int) sizeRow {
-		u := uses[n]
-		return sizeRow{u.Name, u.Only, u.Shared, u.Of[size.Messages], u.Of[size.Originals], u.Of[size.Attachments], u.Of[size.Versions]}
-	})
+func sizeRowOf(u size.Use) sizeRow {
+	return sizeRow{u.Name, u.Only, u.Shared, u.Of[size.Messages], u.Of[size.Originals], u.Of[size.Attachments], u.Of[size.Versions]}
 }

@@ -13,21 +13,16 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/git-domarkx/mountd"
-	"github.com/domarkx/domarkx/gitstore/gitcmd"
 )
 
-type statusCmd struct{ jsonOption }
+type statusCmd struct{ rowsOption[statusRow] }
 
-func (c *statusCmd) Run(inv *invocation) error {
+func (c *statusCmd) prepare(inv *invocation) error {
 	inv.patience = mountd.ReportPatience
-	opened, err := inv.open()
-	if err != nil {
-		return err
-	}
-	git, err := inv.git()
-	if err != nil {
-		return err
-	}
+	return nil
+}
+
+func (c *statusCmd) Run(inv *invocation, opened managers) error {
 	list, unread := opened.sessions.ListAbout(inv.ctx)
 	if list == nil && unread != nil {
 		return unread
@@ -36,7 +31,7 @@ func (c *statusCmd) Run(inv *invocation) error {
 	for _, info := range list {
 		active[info.Name] = info.Described().Active
 	}
-	s := statusSources{inv, opened, git, list}
+	s := statusSources{inv, opened, list}
 	var rows []statusRow
 	for _, source := range []struct {
 		read     func() ([]statusRow, error)
@@ -60,17 +55,16 @@ func (c *statusCmd) Run(inv *invocation) error {
 	if len(rows) == 0 && unread == nil {
 		inv.allIsWell("status: nothing needs attention")
 	}
-	if err := printResults(inv, c.JSON, rows); err != nil || unread == nil {
+	if err := c.print(inv, rows); err != nil {
 		return err
 	}
-	return badInput(inv, []error{unread})
+	return inv.bad(unread)
 }
 
 // statusSources are where the rows of "status" come from.
 type statusSources struct {
 	inv    *invocation
 	opened managers
-	git    *gitcmd.Git
 	list   []domarkx.Info
 }
 
@@ -84,7 +78,7 @@ func (s statusSources) mounts() ([]statusRow, error) {
 }
 
 func (s statusSources) watcher() ([]statusRow, error) {
-	running, ok := recording.Running(recording.Dir(s.git.CommonDir))
+	running, ok := recording.Running(recording.Dir(s.opened.git.CommonDir))
 	if !ok {
 		return nil, nil
 	}
@@ -107,7 +101,7 @@ func (s statusSources) drafts() (rows []statusRow, err error) {
 }
 
 func (s statusSources) files() (rows []statusRow, err error) {
-	files, err := drafts.ListBeside(mountd.DraftsDir(s.git))
+	files, err := drafts.ListBeside(mountd.DraftsDir(s.opened.git))
 	for _, path := range files {
 		rows = append(rows, statusRow{What: "file", Name: path, Detail: "is in no session; a mount shows it in sessions/"})
 	}
@@ -148,8 +142,6 @@ func (s statusSources) settings() ([]statusRow, error) {
 	}
 	return nil, nil
 }
-
-func (statusCmd) row() any { return []statusRow{} }
 
 type statusRow struct {
 	What   string    `json:"what" head:"WHAT" doc:"what it is: mount, watch, draft, pending, ahead, behind, live, dirty …"`

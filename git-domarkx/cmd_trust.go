@@ -1,35 +1,29 @@
 package main
 
 import (
-	"fmt"
-
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 )
 
 type trustCmd struct {
-	jsonOption
+	rowOption[trustRow]
 	Revoke bool   `help:"Take the trust back."`
-	Name   string `arg:"" name:"NAME" help:"The session."`
+	Name   string `arg:"" name:"NAME" of:"session" help:"The session."`
 }
 
-func (c *trustCmd) Run(inv *invocation) error {
-	opened, err := inv.openFor(&c.Name)
+func (c *trustCmd) Run(inv *invocation, opened managers) error {
+	if !c.Revoke {
+		if err := inv.trust(opened, c.Name); err != nil {
+			return err
+		}
+		return c.print(inv, trustRow{c.Name, trust.Trusted})
+	}
+	status, err := opened.trust.Revoke(inv.ctx, c.Name)
 	if err != nil {
 		return err
 	}
-	status := trust.Trusted
-	if c.Revoke {
-		if status, err = opened.trust.Revoke(inv.ctx, c.Name); err != nil {
-			return err
-		}
-	} else if err := inv.trust(opened, c.Name); err != nil {
-		return err
-	}
-	return printResult(inv, c.JSON, trustRow{c.Name, status})
+	return c.print(inv, trustRow{c.Name, status})
 }
-
-func (trustCmd) row() any { return trustRow{} }
 
 type trustRow struct {
 	Session string `json:"session" head:"NAME" doc:"the name of the session"`
@@ -45,8 +39,8 @@ func (inv *invocation) trust(opened managers, name string) error {
 	if err != nil {
 		return err
 	}
-	if len(listing) == 0 && !inv.opts.Quiet {
-		fmt.Fprintf(inv.err, "Nothing of %s can run.\n", visible(name))
+	if len(listing) == 0 {
+		inv.say("Nothing of %s can run.", name)
 	}
 	inv.showListing(listing)
 	return opened.trust.Trust(inv.ctx, info)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/domarkx/domarkx/format/html"
 	"github.com/domarkx/domarkx/git-domarkx/find/usage"
@@ -12,14 +13,14 @@ import (
 )
 
 type usageCmd struct {
-	jsonOption
+	rowsOption[usageSumRow]
 	By    string   `enum:"session,agent,model,day,branch" default:"session" placeholder:"KEY" help:"Add up by session (the default), agent, model, day or branch."`
 	Since string   `placeholder:"DATE" help:"Count only responses since a date, or since so long ago: 2026-11-01, 2w."`
 	Until string   `placeholder:"DATE" help:"Count only responses until the end of a date."`
 	Names []string `arg:"" optional:"" name:"NAME" help:"Count only in these sessions: as in list, a name, a glob, or a name with all below it."`
-}
 
-func (usageCmd) row() any { return []usageSumRow{} }
+	since, until time.Time
+}
 
 type usageSumRow struct {
 	Key        string    `json:"key" head:"KEY" show:"name" doc:"the session, agent, model, day or branch; - if it is not recorded"`
@@ -33,15 +34,12 @@ type usageSumRow struct {
 	PricesDate string    `json:"prices_date" doc:"the day of the table of prices, YYYY-MM-DD"`
 }
 
-func (c *usageCmd) Run(inv *invocation) error {
-	since, until, err := period(c.Since, c.Until)
-	if err != nil {
-		return err
-	}
-	opened, err := inv.open()
-	if err != nil {
-		return err
-	}
+func (c *usageCmd) prepare(*invocation) (err error) {
+	c.since, c.until, err = period(c.Since, c.Until)
+	return err
+}
+
+func (c *usageCmd) Run(inv *invocation, opened managers) error {
 	opened.store.BoundMemory(packMemory)
 	all, unlisted := opened.sessions.List(inv.ctx)
 	if all == nil && unlisted != nil {
@@ -60,11 +58,11 @@ func (c *usageCmd) Run(inv *invocation) error {
 	if err := inv.ctx.Err(); err != nil {
 		return err
 	}
-	sums, unpriced, err := usage.Total(usage.Between(responses, since, until), usage.Key(c.By), prices.New(settings))
+	sums, unpriced, err := usage.Total(usage.Between(responses, c.since, c.until), usage.Key(c.By), prices.New(settings))
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(c.print(inv, sums), inv.out.Flush()); err != nil { // what follows is about the table
+	if err := errors.Join(c.print(inv, c.sumRows(inv, sums)), inv.out.Flush()); err != nil { // what follows is about the table
 		return err
 	}
 	if inv.out.tty && !c.JSON && len(sums) > 0 {
@@ -73,10 +71,7 @@ func (c *usageCmd) Run(inv *invocation) error {
 	if len(unpriced) > 0 {
 		inv.notice(visibleLine(unpricedNotice(unpriced)))
 	}
-	if err := errors.Join(unlisted, unread); err != nil {
-		return badInput(inv, []error{err})
-	}
-	return nil
+	return inv.bad(unlisted, unread)
 }
 
 // unpricedNotice says which models have no price. A response without a model is "-" among them, for
@@ -93,7 +88,8 @@ func unpricedNotice(models []string) string {
 	return "no price is known for " + strings.Join(models, ", ") + "; set domarkx.price.MODEL.input and .output (USD for a million tokens)"
 }
 
-func (c *usageCmd) print(inv *invocation, sums []usage.Sum) error {
+// sumRows returns the rows of sums, on a terminal with their total.
+func (c *usageCmd) sumRows(inv *invocation, sums []usage.Sum) []usageSumRow {
 	rows := make([]usageSumRow, 0, len(sums)+1)
 	var total usage.Sum
 	add := func(s usage.Sum) {
@@ -114,7 +110,7 @@ func (c *usageCmd) print(inv *invocation, sums []usage.Sum) error {
 		total.Key = "total"
 		add(total)
 	}
-	return printResults(inv, c.JSON, rows)
+	return rows
 }
 
 // costs returns a function for pages that returns the cost of a response in USD, and

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -20,13 +21,13 @@ func (c *validateCmd) Run(inv *invocation) error {
 		}
 		stdin = bytes.NewReader(data)
 	}
-	var bad []error
-	read, err := inv.validator().Validate(inv.ctx, c.Paths, stdin, func(err error) { bad = append(bad, err) })
+	var bad error
+	read, err := inv.validator().Validate(inv.ctx, c.Paths, stdin, func(err error) { bad = errors.Join(bad, err) })
 	if err != nil {
 		return err
 	}
-	if len(bad) == 0 {
+	if bad == nil {
 		inv.allIsWell("validate: " + counted(read, "document") + ", no problems")
 	}
-	return badInput(inv, bad)
+	return inv.bad(bad)
 }

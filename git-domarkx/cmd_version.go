@@ -10,9 +10,7 @@ import (
 // -ldflags "-X main.release=v1.2.3".
 var release, commit string
 
-type versionCmd struct{ jsonOption }
-
-func (versionCmd) row() any { return versionResult{} }
+type versionCmd struct{ rowOption[versionResult] }
 
 type versionResult struct {
 	Version string `json:"version" doc:"the version, the commit and the Go release, as version prints it"`
@@ -20,7 +18,7 @@ type versionResult struct {
 
 func (c versionCmd) Run(inv *invocation) error {
 	if c.JSON {
-		return printResult(inv, true, versionResult{versionText(release, commit, buildInfo())})
+		return c.print(inv, versionResult{versionText(release, commit, buildInfo())})
 	}
 	_, err := fmt.Fprintln(inv.out, "git-domarkx version "+versionText(release, commit, buildInfo()))
 	return err

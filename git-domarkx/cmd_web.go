@@ -22,14 +22,14 @@ type webCmd struct {
 	Open bool `help:"Open the address in your browser, $BROWSER if that is set."`
 }
 
-func (c *webCmd) Run(inv *invocation) error {
+func (c *webCmd) prepare(*invocation) error {
 	if c.Port < 0 || c.Port > 65535 {
 		return usagef("--port is %d, expected 1 to 65535", c.Port)
 	}
-	opened, err := inv.open()
-	if err != nil {
-		return err
-	}
+	return nil
+}
+
+func (c *webCmd) Run(inv *invocation, opened managers) error {
 	opened.store.BoundMemory(packMemory)
 	setGCPercent(inv.getenv, 100) // unlike a command, a server runs for days
 	var config net.ListenConfig
@@ -40,11 +40,7 @@ func (c *webCmd) Run(inv *invocation) error {
 		}
 		return fmt.Errorf("listening: %w", err)
 	}
-	reviews, err := inv.reviews()
-	if err != nil {
-		return errors.Join(err, listener.Close())
-	}
-	pages := &web.Server{Sessions: opened.sessions, Store: opened.store, Cost: inv.costs(), Reviews: reviews}
+	pages := &web.Server{Sessions: opened.sessions, Store: opened.store, Cost: inv.costs(), Reviews: opened.reviews()}
 	_, port, err := net.SplitHostPort(listener.Addr().String())
 	if err != nil {
 		return errors.Join(err, listener.Close())

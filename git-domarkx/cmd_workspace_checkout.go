@@ -7,15 +7,15 @@ import (
 
 type workspaceCheckoutCmd struct {
 	pathOption
-	Yes      bool   `help:"Write what the help of checkout names as risky, too."`
-	Revision string `arg:"" name:"WS[@OID]" help:"A workspace, WS~2 or WS@OID."`
-	Dir      string `arg:"" name:"DIR" help:"A directory that is empty or not there."`
+	Yes      bool        `help:"Write what the help of checkout names as risky, too."`
+	Revision revisionArg `arg:"" name:"WS[@OID]" of:"message" help:"A workspace, WS~2 or WS@OID."`
+	Dir      string      `arg:"" name:"DIR" help:"A directory that is empty or not there."`
 }
 
-func (c *workspaceCheckoutCmd) Run(inv *invocation) error {
-	opened, revision, v, err := inv.version(c.Revision)
+func (c *workspaceCheckoutCmd) Run(inv *invocation, opened managers) error {
+	v, err := opened.sessions.ResolveVersion(inv.ctx, c.Revision.Revision)
 	if err != nil {
 		return err
 	}
-	return c.checkOut(inv, opened, checkout.Request{Of: engine.Revision{Name: revision.Name, Message: -1}, Version: v, Dir: c.Dir, Yes: c.Yes})
+	return c.checkOut(inv, opened, checkout.Request{Of: engine.Revision{Name: c.Revision.Name, Message: -1}, Version: v, Dir: c.Dir, Yes: c.Yes})
 }

@@ -1,8 +1,8 @@
 package main
 
-type workspaceListCmd struct{ jsonOption }
+import "github.com/domarkx/domarkx/format/domarkx"
 
-func (workspaceListCmd) row() any { return []workspaceRow{} }
+type workspaceListCmd struct{ rowsOption[workspaceRow] }
 
 type workspaceRow struct {
 	Workspace string    `json:"workspace" head:"NAME" doc:"the name of the workspace"`
@@ -13,18 +13,12 @@ type workspaceRow struct {
 	Operation string    `json:"operation" doc:"what made it: create, call, change, rewind …"`
 }
 
-func (c *workspaceListCmd) Run(inv *invocation) error {
-	sessions, err := inv.sessions()
+func (c *workspaceListCmd) Run(inv *invocation, opened managers) error {
+	list, err := opened.sessions.ListWorkspaces(inv.ctx)
 	if err != nil {
 		return err
 	}
-	list, err := sessions.ListWorkspaces(inv.ctx)
-	if err != nil {
-		return err
-	}
-	rows := make([]workspaceRow, len(list))
-	for i, v := range list {
-		rows[i] = workspaceRow{v.Workspace, int(v.Number), timeField(v.Date), v.Subject, oidField(v.ID), v.Operation}
-	}
-	return printResults(inv, c.JSON, rows)
+	return c.print(inv, rowsOf(list, func(v domarkx.Version) workspaceRow {
+		return workspaceRow{v.Workspace, int(v.Number), timeField(v.Date), v.Subject, oidField(v.ID), v.Operation}
+	}))
 }

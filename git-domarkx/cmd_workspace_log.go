@@ -1,16 +1,11 @@
 package main
 
-import (
-	"github.com/domarkx/domarkx/format/domarkx"
-	"github.com/domarkx/domarkx/git-domarkx/engine"
-)
+import "github.com/domarkx/domarkx/format/domarkx"
 
 type workspaceLogCmd struct {
-	jsonOption
-	Revision string `arg:"" name:"WS" help:"A workspace, WS~2 or WS@OID."`
+	rowsOption[versionRow]
+	Revision revisionArg `arg:"" name:"WS" help:"A workspace, WS~2 or WS@OID."`
 }
-
-func (workspaceLogCmd) row() any { return []versionRow{} }
 
 type versionRow struct {
 	OID       oidField  `json:"oid" head:"VERSION" doc:"the commit of the version"`
@@ -42,25 +37,10 @@ func versionRowOf(v domarkx.Version) versionRow {
 	return row
 }
 
-func (c *workspaceLogCmd) Run(inv *invocation) error {
-	revision, err := engine.ParseRevision(c.Revision)
+func (c *workspaceLogCmd) Run(inv *invocation, opened managers) error {
+	list, err := collect(opened.sessions.VersionLog(inv.ctx, c.Revision.Revision))
 	if err != nil {
 		return err
 	}
-	sessions, err := inv.sessions()
-	if err != nil {
-		return err
-	}
-	list, err := collect(sessions.VersionLog(inv.ctx, revision))
-	if err != nil {
-		return err
-	}
-	if err := inv.page(); err != nil {
-		return err
-	}
-	rows := make([]versionRow, len(list))
-	for i, v := range list {
-		rows[i] = versionRowOf(v)
-	}
-	return printResults(inv, c.JSON, rows)
+	return c.print(inv, rowsOf(list, versionRowOf))
 }

@@ -1,22 +1,17 @@
 package main
 
 type workspacePathCmd struct {
-	jsonOption
+	rowsOption[pathRow]
 	Workspace string `arg:"" name:"WS" help:"The workspace."`
 	Resource  string `arg:"" optional:"" name:"RESOURCE" help:"One of its resources; without it, all that are directories."`
 }
 
-func (c *workspacePathCmd) Run(inv *invocation) error {
-	opened, err := inv.open()
-	if err != nil {
-		return err
-	}
+func (c *workspacePathCmd) Run(inv *invocation, opened managers) error {
 	paths, err := opened.turns.WorkspacePaths(inv.ctx, c.Workspace, c.Resource)
 	if err != nil {
 		return err
 	}
-	w := newResultWriter[pathRow](inv, c.JSON)
-	w.prompt = true
+	w := c.prompt(inv)
 	for _, dir := range paths {
 		if err := w.add(pathRow{pathField(dir)}); err != nil {
 			return err
@@ -24,5 +19,3 @@ func (c *workspacePathCmd) Run(inv *invocation) error {
 	}
 	return w.end()
 }
-
-func (workspacePathCmd) row() any { return []pathRow{} }

@@ -3,16 +3,12 @@ package main
 import "fmt"
 
 type workspaceRmCmd struct {
-	jsonOption
+	rowOption[workspaceRmRow]
 	Workspace string `arg:"" name:"WS" help:"The workspace."`
 	Force     bool   `name:"force" help:"Remove it even where what changed cannot be committed."`
 }
 
-func (c *workspaceRmCmd) Run(inv *invocation) error {
-	opened, err := inv.open()
-	if err != nil {
-		return err
-	}
+func (c *workspaceRmCmd) Run(inv *invocation, opened managers) error {
 	v, err := opened.turns.RemoveWorkspace(inv.ctx, c.Workspace, inv.loss(c.Force))
 	if err != nil {
 		return err
@@ -20,10 +16,8 @@ func (c *workspaceRmCmd) Run(inv *invocation) error {
 	if v.ID == "" {
 		inv.warn(fmt.Errorf("workspace %q had already been removed; its remaining files on this machine were deleted", c.Workspace))
 	}
-	return printResult(inv, c.JSON, workspaceRmRow{c.Workspace, oidField(v.ID)})
+	return c.print(inv, workspaceRmRow{c.Workspace, oidField(v.ID)})
 }
-
-func (workspaceRmCmd) row() any { return workspaceRmRow{} }
 
 type workspaceRmRow struct {
 	Workspace string   `json:"workspace" head:"NAME" doc:"the name of the workspace"`

@@ -1,33 +1,31 @@
 package main
 
 import (
+	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonvalue"
 )
 
 type workspaceShowCmd struct {
-	jsonOption
-	Revision string `arg:"" name:"WS[@OID]" help:"A workspace, WS~2, WS@OID, or the message NAME#K of a session."`
+	rowOption[workspaceShowRow]
+	Revision revisionArg `arg:"" name:"WS[@OID]" of:"message" help:"A workspace, WS~2, WS@OID, or the message NAME#K of a session."`
 }
 
-func (c *workspaceShowCmd) Run(inv *invocation) error {
-	_, _, v, err := inv.version(c.Revision)
+func (c *workspaceShowCmd) Run(inv *invocation, opened managers) error {
+	v, err := opened.sessions.ResolveVersion(inv.ctx, c.Revision.Revision)
 	if err != nil {
 		return err
 	}
 	if err := inv.page(); err != nil {
 		return err
 	}
-	rows := make([]resourceRow, len(v.Resources))
-	for i, r := range v.Resources {
-		rows[i] = resourceRow{r.ID, r.Type, oidField(r.Version), r.Config}
-	}
+	rows := rowsOf(v.Resources, func(r domarkx.ResourceVersion) resourceRow {
+		return resourceRow{r.ID, r.Type, oidField(r.Version), r.Config}
+	})
 	if c.JSON {
-		return printResult(inv, true, workspaceShowRow{v.Workspace, versionRowOf(v), v.Parents, rows})
+		return c.print(inv, workspaceShowRow{v.Workspace, versionRowOf(v), v.Parents, rows})
 	}
 	return printResults(inv, false, rows)
 }
-
-func (workspaceShowCmd) row() any { return workspaceShowRow{} }
 
 type workspaceShowRow struct {
 	Workspace string `json:"workspace" doc:"the name of the workspace"`

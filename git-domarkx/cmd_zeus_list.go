@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -21,17 +22,13 @@ type listed struct {
 	doc  func() (*domarkx.Document, error)
 }
 
-func (c *zeusListCmd) Run(inv *invocation) error {
-	sessions, err := inv.sessions()
-	if err != nil {
-		return err
-	}
-	all, err := c.find(inv, sessions)
+func (c *zeusListCmd) Run(inv *invocation, opened managers) error {
+	all, err := c.find(inv, opened)
 	if err != nil {
 		return err
 	}
 	var rows []zeus.Row
-	var bad []error
+	var bad error
 	for _, s := range all {
 		doc, err := s.doc()
 		var entries []zeus.Entry
@@ -39,28 +36,28 @@ func (c *zeusListCmd) Run(inv *invocation) error {
 			entries, _, err = zeus.Entries(doc)
 		}
 		if err != nil {
-			bad = append(bad, fmt.Errorf("snapshot %s: %w", s.name, err))
+			bad = errors.Join(bad, fmt.Errorf("snapshot %s: %w", s.name, err))
 			continue
 		}
 		for _, e := range entries {
 			rows = append(rows, zeus.Row{ID: e.ID, Kind: e.Kind, Status: zeus.Saved, Detail: s.name})
 		}
 	}
-	if err := c.agentRows.print(inv, rows); err != nil {
+	if err := c.printAgents(inv, rows); err != nil {
 		return err
 	}
-	return badInput(inv, bad)
+	return inv.bad(bad)
 }
 
-func (c *zeusListCmd) find(inv *invocation, sessions *engine.SessionManager) ([]listed, error) {
-	infos, err := inv.opened.picker().ImportedFrom(inv.ctx, zeusformat.Name)
+func (c *zeusListCmd) find(inv *invocation, opened managers) ([]listed, error) {
+	infos, err := opened.picker().ImportedFrom(inv.ctx, zeusformat.Name)
 	if err != nil {
 		return nil, err
 	}
 	var all []listed
 	for _, info := range infos {
 		all = append(all, listed{info.Name, func() (*domarkx.Document, error) {
-			doc, _, err := sessions.Document(inv.ctx, engine.Revision{Name: info.Name, Message: -1})
+			doc, _, err := opened.sessions.Document(inv.ctx, engine.Revision{Name: info.Name, Message: -1})
 			return doc, err
 		}})
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/domarkx/domarkx/format"
@@ -24,30 +25,26 @@ type zeusRestoreCmd struct {
 	Name string `arg:"" name:"NAME" help:"A session, NAME~2 or NAME@OID; or a snapshot in Zeus's directory, by its name or path."`
 }
 
-func (c *zeusRestoreCmd) Run(inv *invocation) error {
-	sessions, err := inv.sessions()
-	if err != nil {
-		return err
-	}
+func (c *zeusRestoreCmd) Run(inv *invocation, opened managers) error {
 	terminals, err := inv.terminals()
 	if err != nil {
 		return err
 	}
-	doc, info, err := c.find(inv, sessions)
+	doc, info, err := c.find(inv, opened.sessions)
 	if err != nil {
 		return err
 	}
 	entries, working, err := zeus.Entries(doc)
 	if err != nil {
-		return badInput(inv, []error{fmt.Errorf("snapshot %s: %w", c.Name, err)})
+		return inv.bad(fmt.Errorf("snapshot %s: %w", c.Name, err))
 	}
 	if len(entries) == 0 {
-		return badInput(inv, []error{fmt.Errorf("snapshot %s has no agents of Zeus", c.Name)})
+		return inv.bad(fmt.Errorf("snapshot %s has no agents of Zeus", c.Name))
 	}
 	request := zeus.RestoreRequest{Entries: entries, Workspace: c.WorkspaceMode, IfRunning: c.IfRunning, SessionDir: c.SessionDir}
 	if info.ID != "" {
 		request.Kept = func(ctx context.Context, digest string) (domarkx.Content, error) {
-			return sessions.Attachment(ctx, info.ID, digest)
+			return opened.sessions.Attachment(ctx, info.ID, digest)
 		}
 	}
 	rows, warnings, err := terminals.Restore(inv.ctx, request)
@@ -56,34 +53,27 @@ func (c *zeusRestoreCmd) Run(inv *invocation) error {
 	}
 	var conflict *zeus.ConflictError
 	if err != nil && !errors.As(err, &conflict) {
-		return errors.Join(c.agentRows.print(inv, rows), err)
+		return errors.Join(c.printAgents(inv, rows), err)
 	}
 	if conflict != nil {
 		printError(inv.err, conflict)
 	}
-	return c.print(inv, rows, working)
+	return c.printRestored(inv, rows, working)
 }
 
-func (c *zeusRestoreCmd) print(inv *invocation, rows []zeus.Row, working []string) error {
-	if err := c.agentRows.print(inv, rows); err != nil {
+func (c *zeusRestoreCmd) printRestored(inv *invocation, rows []zeus.Row, working []string) error {
+	if err := c.printAgents(inv, rows); err != nil {
 		return err
 	}
 	failed := countAgents(rows, zeus.Failed)
-	if !inv.opts.Quiet {
-		fmt.Fprintf(inv.err, "%d restored, %d skipped, %d failed", countAgents(rows, zeus.Restored), countAgents(rows, zeus.Skipped), failed)
-		again := 0
-		for _, r := range rows {
-			for _, id := range working {
-				if r.ID == id && r.Status == zeus.Restored {
-					again++
-				}
-			}
+	again, more := 0, ""
+	for _, r := range rows {
+		if slices.Contains(working, r.ID) && r.Status == zeus.Restored {
+			again++
+			more = fmt.Sprintf("; %d of those restored were at work", again)
 		}
-		if again > 0 {
-			fmt.Fprintf(inv.err, "; %d of those restored were at work", again)
-		}
-		fmt.Fprintln(inv.err)
 	}
+	inv.say("%d restored, %d skipped, %d failed%s", countAgents(rows, zeus.Restored), countAgents(rows, zeus.Skipped), failed, more)
 	if failed > 0 {
 		return errNo
 	}

@@ -27,11 +27,7 @@ type zeusSaveCmd struct {
 	agentRows
 }
 
-func (c *zeusSaveCmd) Run(inv *invocation) error {
-	opened, err := inv.open()
-	if err != nil {
-		return err
-	}
+func (c *zeusSaveCmd) Run(inv *invocation, opened managers) error {
 	terminals, err := inv.terminals()
 	if err != nil {
 		return err
@@ -52,7 +48,7 @@ func (c *zeusSaveCmd) Run(inv *invocation) error {
 	if errors.Is(err, zeus.ErrNoAgents) {
 		printError(inv.err, err)
 		if c.JSON {
-			return errors.Join(c.agentRows.print(inv, nil), errNo)
+			return errors.Join(c.print(inv, nil), errNo)
 		}
 		return errNo
 	}
@@ -61,30 +57,24 @@ func (c *zeusSaveCmd) Run(inv *invocation) error {
 	}
 	if snapshot == nil {
 		printError(inv.err, fmt.Errorf("nothing was saved: %d of %d agents could not be restored from what is known of them", countAgents(rows, zeus.Failed), len(rows)))
-		return errors.Join(c.agentRows.print(inv, rows), errNo)
+		return errors.Join(c.printAgents(inv, rows), errNo)
 	}
 	name, err := c.store(inv, opened, snapshot, now)
 	if err != nil {
 		return err
 	}
-	if err := c.agentRows.print(inv, rows); err != nil {
+	if err := c.printAgents(inv, rows); err != nil {
 		return err
 	}
-	if !inv.opts.Quiet {
-		fmt.Fprintf(inv.err, "%d saved, as %s\n", len(rows), visible(name))
-	}
+	inv.say("%d saved, as %s", len(rows), name)
 	if c.Close {
-		c.closeAll(inv, terminals, live)
-	}
-	return nil
-}
-
-func (c *zeusSaveCmd) closeAll(inv *invocation, terminals *zeus.Terminals, live zeus.Live) {
-	for _, a := range live.Agents {
-		if err := terminals.Close(inv.ctx, a); err != nil {
-			inv.warn(fmt.Errorf("warning: %w", err))
+		for _, a := range live.Agents {
+			if err := terminals.Close(inv.ctx, a); err != nil {
+				inv.warn(fmt.Errorf("warning: %w", err))
+			}
 		}
 	}
+	return nil
 }
 
 var notInSlug = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[^a-zA-Z0-9._-]+`) })

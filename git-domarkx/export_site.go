@@ -64,13 +64,11 @@ func (c *exportCmd) site(inv *invocation) error {
 		return errors.Join(append(unread, err)...)
 	}
 	inv.notice(fmt.Sprintf("%s: %s written, %d removed", counted(len(site.Sessions), "session"), counted(site.Folder.Written, "file"), site.Folder.Removed))
-	t := newTable()
-	t.add(path(filepath.Join(dir, "index.html")))
-	if err := t.write(inv); err != nil {
+	if err := inv.printLine(path(filepath.Join(dir, "index.html"))); err != nil {
 		return err
 	}
-	if err := errors.Join(unread...); err != nil {
-		return badInput(inv, []error{err})
+	if err := inv.bad(unread...); err != nil {
+		return err
 	}
 	if inv.reportPending() {
 		return errNo

@@ -15,14 +15,14 @@ const (
 	severityInfo    = "info"
 )
 
-// printFindings prints the findings of fsck, doctor or gc, most severe first. It returns
+// printFindings prints findings, most severe first. It returns
 // errNo if any has severity error.
-func printFindings(inv *invocation, found []engine.Finding, asJSON bool) error {
+func (o findingOption) printFindings(inv *invocation, found []engine.Finding) error {
 	rank := []string{severityError, severityWarning, severityInfo}
 	slices.SortStableFunc(found, func(a, b engine.Finding) int {
 		return cmp.Compare(slices.Index(rank, a.Severity), slices.Index(rank, b.Severity))
 	})
-	if err := writeFindings(inv, found, asJSON); err != nil {
+	if err := o.write(inv, found); err != nil {
 		return err
 	}
 	if slices.ContainsFunc(found, func(f engine.Finding) bool { return f.Severity == severityError }) {
@@ -32,9 +32,7 @@ func printFindings(inv *invocation, found []engine.Finding, asJSON bool) error {
 }
 
 // findingOption holds the options of fsck, doctor and gc.
-type findingOption struct{ jsonOption }
-
-func (findingOption) row() any { return []findingRow{} }
+type findingOption struct{ rowsOption[findingRow] }
 
 type findingRow struct {
 	Severity string `json:"severity" head:"SEVERITY" doc:"error, warning or info"`
@@ -43,18 +41,10 @@ type findingRow struct {
 	Fix      string `json:"fix" head:"FIX" show:"wrap" doc:"what to do"`
 }
 
-func writeFindings(inv *invocation, found []engine.Finding, asJSON bool) error {
-	rows := make([]findingRow, len(found))
-	for i, f := range found {
-		rows[i] = findingRow(f)
-	}
-	return printResults(inv, asJSON, rows)
+func (o findingOption) write(inv *invocation, found []engine.Finding) error {
+	return o.print(inv, rowsOf(found, func(f engine.Finding) findingRow { return findingRow(f) }))
 }
 
 func findings(found []snapshot.Finding) []engine.Finding {
-	list := make([]engine.Finding, len(found))
-	for i, f := range found {
-		list[i] = engine.Finding(f)
-	}
-	return list
+	return rowsOf(found, func(f snapshot.Finding) engine.Finding { return engine.Finding(f) })
 }

@@ -41,7 +41,9 @@ func TestFindings(t *testing.T) {
 			var b bytes.Buffer
 			inv := in(t, nil)
 			inv.out = newOutput(&b)
-			if err := printFindings(inv, slices.Clone(test.found), test.asJSON); !errors.Is(err, test.err) {
+			var o findingOption
+			o.JSON = test.asJSON
+			if err := o.printFindings(inv, slices.Clone(test.found)); !errors.Is(err, test.err) {
 				t.Errorf("got %v, expected %v", err, test.err)
 			}
 			if err := inv.close(); err != nil {

@@ -10,9 +10,6 @@ import (
 // hintNoSessions prints on standard error how to get the first sessions: from a remote, or
 // by importing a document. It contacts no remote.
 func (inv *invocation) hintNoSessions(opened managers) {
-	if inv.opts.Quiet {
-		return
-	}
 	remotes, err := inv.remotes()
 	if err != nil {
 		return
@@ -20,26 +17,32 @@ func (inv *invocation) hintNoSessions(opened managers) {
 	for _, name := range remotes {
 		tips, err := opened.remotes.Tracked(inv.ctx, name)
 		if err == nil && len(tips.Sessions) > 0 {
-			fmt.Fprintf(inv.err, "There are no sessions here. The remote %s has %s; to get them: git domarkx pull %s\n",
-				visible(name), counted(len(tips.Sessions), "session"), visible(name))
+			inv.say("There are no sessions here. The remote %s has %s; to get them: git domarkx pull %s", name, counted(len(tips.Sessions), "session"), name)
 			return
 		}
 	}
 	if len(remotes) == 0 {
-		fmt.Fprintln(inv.err, "There are no sessions here. To make one of a document: git domarkx import FILE")
+		inv.say("There are no sessions here. To make one of a document: git domarkx import FILE")
 		return
 	}
 	name := remotes[0]
 	if configured, err := remote.Find(inv.ctx, inv.repository, ""); err == nil {
 		name = configured.Name
 	}
-	fmt.Fprintf(inv.err, "There are no sessions here. To get those of the remote %s, if it has any: git domarkx pull %s\n", visible(name), visible(name))
+	inv.say("There are no sessions here. To get those of the remote %s, if it has any: git domarkx pull %s", name, name)
+}
+
+// say prints a message for the user, unless --quiet is set.
+func (inv *invocation) say(format string, args ...any) {
+	if !inv.opts.Quiet {
+		fmt.Fprintln(inv.err, visible(fmt.Sprintf(format, args...)))
+	}
 }
 
 // allIsWell prints on a terminal that a command found nothing to report, or its result.
 func (inv *invocation) allIsWell(text string) {
-	if inv.out.tty && !inv.opts.Quiet {
-		fmt.Fprintln(inv.err, text)
+	if inv.out.tty {
+		inv.say("%s", text)
 	}
 }
 

@@ -89,9 +89,7 @@ func (inv *invocation) runKeyHelper(ctx context.Context, command string) (string
 
 // notice shows a message about a request to a model, unless --quiet is set.
 func (inv *invocation) notice(text string) {
-	if !inv.opts.Quiet {
-		fmt.Fprintf(inv.err, "git-domarkx: %s\n", visible(text))
-	}
+	inv.say("git-domarkx: %s", text)
 }
 
 // inModel adds the name of the model to an error.

@@ -79,16 +79,14 @@ func isTerminal(stream any) bool {
 }
 
 // pathOption holds the options of commands that print one path.
-type pathOption struct{ jsonOption }
-
-func (pathOption) row() any { return pathRow{} }
+type pathOption struct{ rowOption[pathRow] }
 
 type pathRow struct {
 	Path pathField `json:"path" head:"PATH" doc:"the directory or file"`
 }
 
 func (o pathOption) printPath(inv *invocation, path string) error {
-	return printResult(inv, o.JSON, pathRow{pathField(path)})
+	return o.print(inv, pathRow{pathField(path)})
 }
 
 // escapeControls escapes the characters that could control a terminal and that JSON

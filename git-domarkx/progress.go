@@ -17,11 +17,7 @@ type progress struct {
 }
 
 func (inv *invocation) progress() *progress {
-	p := &progress{start: time.Now()}
-	if isTerminal(inv.err) && !inv.opts.Quiet && inv.opts.Progress {
-		p.w = inv.err
-	}
-	return p
+	return &progress{start: time.Now(), w: inv.gitProgress()}
 }
 
 // report records that done of total steps of a stage are complete. A total of 0 or less

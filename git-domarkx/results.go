@@ -17,6 +17,41 @@ type jsonOption struct {
 	JSON bool `name:"json" help:"Print the result as JSON."`
 }
 
+// rowsOption holds the option of commands that print a list of rows.
+type rowsOption[R any] struct{ jsonOption }
+
+func (rowsOption[R]) row() any { return []R{} }
+
+// print prints a list as a table or as a JSON array, through the pager if it is longer than the screen.
+func (o rowsOption[R]) print(inv *invocation, list []R) error { return printResults(inv, o.JSON, list) }
+
+// prompt returns a writer that prints each row at once.
+func (o rowsOption[R]) prompt(inv *invocation) *resultWriter[R] {
+	w := newResultWriter[R](inv, o.JSON)
+	w.prompt = true
+	return w
+}
+
+// rowsOf returns the rows of values.
+func rowsOf[V, R any](values []V, row func(V) R) []R {
+	list := make([]R, len(values))
+	for i, v := range values {
+		list[i] = row(v)
+	}
+	return list
+}
+
+// rowOption holds the option of commands that print one row.
+type rowOption[R any] struct{ jsonOption }
+
+func (rowOption[R]) row() any {
+	var row R
+	return row
+}
+
+// print prints the row as a line or as a JSON object.
+func (o rowOption[R]) print(inv *invocation, row R) error { return printResult(inv, o.JSON, row) }
+
 // A resultPrinter is a command whose results are values of one struct type, its row. The
 // fields of a row have these tags:
 //
@@ -62,27 +97,20 @@ func (c costField) value() jsonvalue.Value {
 	return jsonvalue.NumberValue(strconv.FormatFloat(c.usd, 'f', 6, 64))
 }
 
-// printResults prints rows as a table or as a JSON array, through the pager if they are longer than the screen.
-func printResults[T any](inv *invocation, asJSON bool, rows []T) error {
-	return printEach(inv, asJSON, len(rows), func(n int) T { return rows[n] })
-}
-
-// printEach is like printResults for a number of rows that are made one by one.
-func printEach[T any](inv *invocation, asJSON bool, count int, row func(n int) T) error {
+func printResults[T any](inv *invocation, asJSON bool, list []T) error {
 	return inv.paged(func() error {
 		w := newResultWriter[T](inv, asJSON)
 		if inv.out.tty {
-			w.aligned = count
+			w.aligned = len(list)
 		}
 		var err error
-		for n := range count {
-			err = errors.Join(err, w.add(row(n)))
+		for _, row := range list {
+			err = errors.Join(err, w.add(row))
 		}
 		return errors.Join(err, w.end())
 	})
 }
 
-// printResult prints one row as a line or as a JSON object.
 func printResult[T any](inv *invocation, asJSON bool, row T) error {
 	if asJSON {
 		return inv.writeJSON(jsonRows{}.value(reflect.ValueOf(row)).AppendJSON(nil, "", "  "))

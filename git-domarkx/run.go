@@ -53,16 +53,13 @@ func runCommand(parser *kong.Kong, inv *invocation, args []string) error {
 	if err != nil {
 		return parseFailure(err, inv)
 	}
-	err = command.Target.Addr().Interface().(runner).Run(inv)
+	err = inv.runCommand(command)
 	var usage *usageError
 	if errors.As(err, &usage) {
 		usage.of(command)
 	}
 	return err
 }
-
-// A runner is a command that has no commands below it.
-type runner interface{ Run(inv *invocation) error }
 
 // of records the command that a usage error is about, unless that is help.
 func (e *usageError) of(command *kong.Node) {

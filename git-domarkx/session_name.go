@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
-	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/find/pick"
 )
 
@@ -23,25 +22,6 @@ func (inv *invocation) complete(names ...*string) error {
 		*name = full
 	}
 	return nil
-}
-
-// openFor opens the sessions and completes the names of some that exist.
-func (inv *invocation) openFor(names ...*string) (managers, error) {
-	opened, err := inv.open()
-	if err == nil {
-		err = inv.complete(names...)
-	}
-	return opened, err
-}
-
-// openAt is openFor for the session of a revision.
-func (inv *invocation) openAt(spelled string) (managers, engine.Revision, error) {
-	revision, err := engine.ParseRevision(spelled)
-	if err != nil {
-		return managers{}, revision, err
-	}
-	opened, err := inv.openFor(&revision.Name)
-	return opened, revision, err
 }
 
 // selected returns the sessions that patterns or parts of their names choose, by name; all of them if there are none. It returns

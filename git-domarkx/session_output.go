@@ -22,19 +22,15 @@ type sessionRow struct {
 }
 
 // sessionOption holds the options of commands that print one session.
-type sessionOption struct{ jsonOption }
-
-func (sessionOption) row() any { return sessionRow{} }
+type sessionOption struct{ rowOption[sessionRow] }
 
 // printSession prints a session and its newest snapshot.
 func (o sessionOption) printSession(inv *invocation, info domarkx.Info) error {
-	return printResult(inv, o.JSON, sessionRow{info.Name, oidField(info.ID)})
+	return o.print(inv, sessionRow{info.Name, oidField(info.ID)})
 }
 
 // sessionsOption holds the options of commands that change several sessions.
-type sessionsOption struct{ jsonOption }
-
-func (sessionsOption) row() any { return []sessionRow{} }
+type sessionsOption struct{ rowsOption[sessionRow] }
 
 // printEach calls change for each name, and prints the sessions for which it succeeded.
 // It reports the errors of the others, and returns errNo if any failed.
@@ -46,25 +42,20 @@ func (o sessionsOption) printEach(inv *invocation, names []string, change func(n
 		}
 		return printResult(inv, false, sessionRow{info.Name, oidField(info.ID)})
 	}
-	w := newResultWriter[sessionRow](inv, o.JSON)
-	w.prompt = true
-	var bad []error
+	w := o.prompt(inv)
+	var bad error
 	for _, name := range names {
 		info, err := change(name)
 		if err == nil {
 			err = w.add(sessionRow{info.Name, oidField(info.ID)})
 		}
-		if err != nil {
-			bad = append(bad, err)
-		}
+		bad = errors.Join(bad, err)
 	}
-	return errors.Join(w.end(), badInput(inv, bad))
+	return errors.Join(w.end(), inv.bad(bad))
 }
 
 // exchangeOption holds the options of push, fetch and pull.
-type exchangeOption struct{ jsonOption }
-
-func (exchangeOption) row() any { return []exchangeRow{} }
+type exchangeOption struct{ rowsOption[exchangeRow] }
 
 // An exchangeRow is the outcome for one session.
 type exchangeRow struct {
@@ -115,11 +106,8 @@ func (inv *invocation) reportPending() bool {
 
 // mentionConflicts prints how many conflicts each session has, to standard error.
 func (inv *invocation) mentionConflicts(counts map[string]int) {
-	if inv.opts.Quiet {
-		return
-	}
 	for _, name := range slices.Sorted(maps.Keys(counts)) {
-		fmt.Fprintf(inv.err, "%s has %s; to resolve: git domarkx edit %s\n", visible(name), describeConflicts(counts[name]), visible(refname.Argument(name)))
+		inv.say("%s has %s; to resolve: git domarkx edit %s", name, describeConflicts(counts[name]), refname.Argument(name))
 	}
 }
 
@@ -144,7 +132,7 @@ func (inv *invocation) mentionMerged(sessions *engine.SessionManager, all []tran
 	return err
 }
 
-// gitProgress returns the writer for Git's progress, or nil if Git should show none.
+// gitProgress returns where progress is shown, or nil if none should be.
 func (inv *invocation) gitProgress() io.Writer {
 	if isTerminal(inv.err) && !inv.opts.Quiet && inv.opts.Progress {
 		return inv.err
@@ -157,14 +145,13 @@ func (inv *invocation) gitProgress() io.Writer {
 // reports them.
 func (inv *invocation) mentionDrafts(names ...string) {
 	git, err := inv.git()
-	if err != nil || inv.opts.Quiet {
+	if err != nil {
 		return
 	}
 	list, _ := drafts.ListBroken(mountd.DraftsDir(git))
 	for _, d := range list {
 		if len(names) == 0 || slices.Contains(names, d.Name) {
-			fmt.Fprintf(inv.err, "%s has a saved text that could not become a snapshot: %s\nCorrect it in the mount, or with: git domarkx edit %s\n",
-				visible(d.Name), visible(d.Problem), visible(refname.Argument(d.Name)))
+			inv.say("%s has a saved text that could not become a snapshot: %s\nCorrect it in the mount, or with: git domarkx edit %s", d.Name, d.Problem, refname.Argument(d.Name))
 		}
 	}
 }

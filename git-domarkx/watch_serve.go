@@ -73,13 +73,6 @@ func (inv *invocation) startWatcher(dir string) error {
 	return nil
 }
 
-// say prints a message for the user, unless --quiet is set.
-func (inv *invocation) say(format string, args ...any) {
-	if !inv.opts.Quiet {
-		fmt.Fprintf(inv.err, format+"\n", args...)
-	}
-}
-
 func isDirectory(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir()

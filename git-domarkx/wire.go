@@ -17,6 +17,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns/replay"
 	"github.com/domarkx/domarkx/git-domarkx/find/pick"
+	"github.com/domarkx/domarkx/git-domarkx/find/review"
 	"github.com/domarkx/domarkx/git-domarkx/find/search"
 	"github.com/domarkx/domarkx/git-domarkx/mountd"
 	"github.com/domarkx/domarkx/git-domarkx/openpocket"
@@ -28,6 +29,7 @@ import (
 
 // managers are the objects with which commands work in an open repository.
 type managers struct {
+	git       *gitcmd.Git
 	store     *gitstore.Store
 	sessions  *engine.SessionManager
 	remotes   *transfer.Manager
@@ -45,6 +47,11 @@ type managers struct {
 
 // picker returns what chooses sessions.
 func (m managers) picker() pick.Picker { return pick.Picker{Sessions: m.sessions, Store: m.store} }
+
+// reviews returns what makes reviews.
+func (m managers) reviews() *review.Manager {
+	return &review.Manager{Store: m.store, Git: m.git, State: local.NewFile(m.git), Remotes: m.remotes, Scans: m.scans, Agent: m.sessions.Agent}
+}
 
 // origins returns what says from which sessions of other programs sessions are.
 func (m managers) origins() origin.Reader { return origin.Reader{Sessions: m.sessions, Store: m.store} }
@@ -133,6 +140,7 @@ func (inv *invocation) openStored() (managers, error) {
 	sessions := engine.New(store, all.Codecs(), env, redactor)
 	redactions := redact.New(sessions, redactor)
 	inv.opened = managers{
+		git:       git,
 		store:     store,
 		sessions:  sessions,
 		trust:     trust,

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
-	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/gitstore"
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 	"github.com/domarkx/domarkx/plugins"
@@ -107,24 +106,4 @@ func (inv *invocation) resourceTypes() (workTree string, types *plugins.Workspac
 func (inv *invocation) pluginTypes() ([]plugins.Type, error) {
 	_, types := inv.resourceTypes()
 	return types.Types(inv.ctx)
-}
-
-// version returns the workspace version that an argument (WS, WS~N, WS@OID) names, and the
-// opened repository.
-func (inv *invocation) version(spelled string) (managers, engine.Revision, domarkx.Version, error) {
-	revision, err := engine.ParseRevision(spelled)
-	if err != nil {
-		return managers{}, revision, domarkx.Version{}, err
-	}
-	opened, err := inv.open()
-	if err != nil {
-		return managers{}, revision, domarkx.Version{}, err
-	}
-	if revision.Message >= 0 {
-		if err := inv.complete(&revision.Name); err != nil {
-			return managers{}, revision, domarkx.Version{}, err
-		}
-	}
-	v, err := opened.sessions.ResolveVersion(inv.ctx, revision)
-	return opened, revision, v, err
 }

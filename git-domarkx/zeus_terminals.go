@@ -61,9 +61,7 @@ func zeusFiles(stateDir string) ([]string, error) {
 }
 
 // agentRows is the options of commands that print the outcome for each agent.
-type agentRows struct{ jsonOption }
-
-func (agentRows) row() any { return []agentRow{} }
+type agentRows struct{ rowsOption[agentRow] }
 
 type agentRow struct {
 	AgentID string `json:"agent_id" head:"AGENT_ID" doc:"the id of the agent"`
@@ -72,12 +70,8 @@ type agentRow struct {
 	Detail  string `json:"detail" head:"DETAIL" doc:"the snapshot, or what went wrong"`
 }
 
-func (a agentRows) print(inv *invocation, list []zeus.Row) error {
-	rows := make([]agentRow, len(list))
-	for i, r := range list {
-		rows[i] = agentRow{r.ID, r.Kind, string(r.Status), r.Detail}
-	}
-	return printResults(inv, a.JSON, rows)
+func (a agentRows) printAgents(inv *invocation, list []zeus.Row) error {
+	return a.print(inv, rowsOf(list, func(r zeus.Row) agentRow { return agentRow{r.ID, r.Kind, string(r.Status), r.Detail} }))
 }
 
 // countAgents returns how many rows have a status.
