@@ -10,6 +10,7 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/mountd"
+	"github.com/domarkx/domarkx/gitstore/atomicfile"
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 	"github.com/domarkx/domarkx/gitstore/gitcmd/gittest"
 )
@@ -118,5 +119,30 @@ func TestPrepare(t *testing.T) {
 	}
 	if _, err := mounts.Prepare(t.Context(), file); err == nil {
 		t.Error("a file was taken for a directory")
+	}
+}
+
+// TestListWithBrackets checks that mounts are found in a repository whose path has characters of globs.
+func TestListWithBrackets(t *testing.T) {
+	top := filepath.Join(t.TempDir(), "project [1]*")
+	gittest.Run(t, "", "init", "-q", top)
+	mounts := mountsOf(t, top, nil)
+	note := filepath.Join(mounts.Git.StateDir(), "mounts", "0123")
+	if err := os.MkdirAll(filepath.Dir(note), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(note, []byte(`{"dir": "/mnt", "pid": 1}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	server, err := os.Open(note)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	if err := atomicfile.TryLock(server); err != nil {
+		t.Fatal(err)
+	}
+	if list, err := mounts.List(); err != nil || len(list) != 1 || list[0].Dir != "/mnt" {
+		t.Errorf("got %v, %v; expected the mount", list, err)
 	}
 }

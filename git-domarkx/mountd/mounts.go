@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -121,13 +122,17 @@ func isTimeout(err error) bool {
 
 // List returns the repository's mounts, including those whose servers died.
 func (m *Mounts) List() ([]Mount, error) {
-	paths, err := filepath.Glob(filepath.Join(m.Git.StateDir(), "mounts", "*"))
+	dir := filepath.Join(m.Git.StateDir(), "mounts")
+	notes, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
 	if err != nil {
 		return nil, err
 	}
 	var found []Mount
-	for _, path := range paths {
-		if mount, ok := readMount(path, m.Git.CommonDir); ok {
+	for _, note := range notes {
+		if mount, ok := readMount(filepath.Join(dir, note.Name()), m.Git.CommonDir); ok {
 			found = append(found, mount)
 		}
 	}
