@@ -8,6 +8,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/rivo/uniseg"
+
+	"github.com/domarkx/domarkx/format"
 )
 
 // field returns s as one field of a tab-separated line. It escapes backslashes as \\, and what could control a terminal: tabs
@@ -153,13 +155,5 @@ func incomplete(data []byte) int {
 	if len(data) > 0 && data[len(data)-1] == '\r' {
 		return 1
 	}
-	for n := 1; n < utf8.UTFMax && n <= len(data); n++ {
-		if c := data[len(data)-n]; utf8.RuneStart(c) {
-			if c >= utf8.RuneSelf && !utf8.FullRune(data[len(data)-n:]) {
-				return n
-			}
-			return 0
-		}
-	}
-	return 0
+	return format.Partial(data)
 }

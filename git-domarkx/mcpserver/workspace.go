@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 )
@@ -303,7 +304,7 @@ func (s *Server) readContent(ctx context.Context, result *fileResult, f domarkx.
 	}
 	text := data
 	if offset+int64(len(data)) < result.Bytes {
-		text = data[:len(data)-partial(data)]
+		text = data[:len(data)-format.Partial(data)]
 	}
 	if isText(text) {
 		data, result.Text = text, string(text)
@@ -329,17 +330,4 @@ func continuation(data []byte) int {
 		n++
 	}
 	return n
-}
-
-// partial returns the number of bytes at the end that are the beginning of a character.
-func partial(data []byte) int {
-	for n := 1; n < utf8.UTFMax && n <= len(data); n++ {
-		if c := data[len(data)-n]; utf8.RuneStart(c) {
-			if c >= utf8.RuneSelf && !utf8.FullRune(data[len(data)-n:]) {
-				return n
-			}
-			return 0
-		}
-	}
-	return 0
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/html"
 )
@@ -96,47 +97,29 @@ func (s *Server) find(r *http.Request, v domarkx.Version, resource, file string)
 
 // crumbs writes the links to the directories above a path of a version.
 func (p *page) crumbs(v domarkx.Version, name string) {
-	p.WriteString(`<h1 class="crumbs">`)
 	base := "/v/" + v.ID + "/"
-	p.link(base, short(v.ID))
+	trail := link(base, short(v.ID))
 	parts := strings.Split(name, "/")
-	for i, part := range parts {
-		p.WriteString(" / ")
-		if i == len(parts)-1 {
-			p.WriteString("<b>")
-			p.text(part)
-			p.WriteString("</b>")
-			break
-		}
-		p.link(at(base, strings.Join(parts[:i+1], "/")), part)
+	last := len(parts) - 1
+	for i, part := range parts[:last] {
+		trail += " / " + link(at(base, strings.Join(parts[:i+1], "/")), part)
 	}
-	p.WriteString("</h1>\n")
+	p.write("<h1 class=\"crumbs\">%s / <b>%s</b></h1>\n", trail, parts[last])
 }
 
 func (s *Server) resources(w http.ResponseWriter, v domarkx.Version) error {
 	p := newPage("Version " + short(v.ID))
-	p.WriteString("<header>")
-	p.heading("Version " + short(v.ID))
-	p.WriteString(`<p class="meta"><span>`)
-	p.text(v.Subject)
-	p.WriteString("</span> <span>")
-	html.WriteTime(&p.Buffer, v.Date)
-	p.WriteString("</span></p>\n<nav class=\"pages\">")
-	p.link("/c/"+v.ID, "Changes")
+	links := []markup{link("/c/"+v.ID, "Changes")}
 	if v.Call != nil {
-		p.link(at("/s/", v.Call.Session), "Session "+v.Call.Session)
+		links = append(links, link(at("/s/", v.Call.Session), "Session "+v.Call.Session))
 	}
-	p.WriteString("</nav></header>\n<table class=\"files\">\n")
+	p.header("Version "+short(v.ID), meta(v.Subject, timeOf(v.Date))+"\n"+nav(links...))
+	p.WriteString("<table class=\"files\">\n")
 	for _, r := range v.Resources {
-		p.WriteString("<tr><td>")
-		p.link(at("/v/"+v.ID+"/", r.ID), r.ID)
-		p.WriteString("</td><td>")
-		p.text(r.Type)
-		p.WriteString("</td></tr>\n")
+		p.cells(link(at("/v/"+v.ID+"/", r.ID), r.ID), r.Type)
 	}
 	p.WriteString("</table>\n")
-	p.send(w, http.StatusOK)
-	return nil
+	return p.show(w)
 }
 
 // directory shows the files in a directory.
@@ -150,10 +133,9 @@ func (s *Server) directory(w http.ResponseWriter, r *http.Request, v domarkx.Ver
 	p.WriteString("<table class=\"files\">\n")
 	for i, f := range files {
 		if i == filesShown {
-			fmt.Fprintf(p, "<tr><td>… and %d more</td><td></td></tr>\n", len(files)-i)
+			p.cells(markupf("… and %d more", len(files)-i), "")
 			break
 		}
-		p.WriteString("<tr><td>")
 		label, size := f.Name, ""
 		switch f.Type {
 		case domarkx.Directory:
@@ -163,17 +145,13 @@ func (s *Server) directory(w http.ResponseWriter, r *http.Request, v domarkx.Ver
 		default:
 			size = f.Type.String()
 		}
-		p.link(at("/v/"+v.ID+"/", name+"/"+f.Name), label)
-		p.WriteString("</td><td>")
-		p.text(size)
-		p.WriteString("</td></tr>\n")
+		p.cells(link(at("/v/"+v.ID+"/", name+"/"+f.Name), label), size)
 	}
 	p.WriteString("</table>\n")
 	if len(files) == 0 {
 		p.WriteString("<p class=\"meta\">Nothing is in it.</p>\n")
 	}
-	p.send(w, http.StatusOK)
-	return nil
+	return p.show(w)
 }
 
 func bytesOf(n int64) string {
@@ -196,55 +174,33 @@ func (s *Server) file(w http.ResponseWriter, v domarkx.Version, name string, f d
 		return err
 	}
 	if content.Size() > maxShown { // the limit may be in the middle of a character
-		for n := 1; n < utf8.UTFMax; n++ {
-			if at := len(data) - n; utf8.RuneStart(data[at]) {
-				if !utf8.FullRune(data[at:]) {
-					data = data[:at]
-				}
-				break
-			}
-		}
+		data = data[:len(data)-format.Partial(data)]
 	}
 	p := newPage(path.Base(name))
 	p.crumbs(v, name)
 	raw := at("/v/"+v.ID+"/", name) + "?raw=1"
-	p.WriteString(`<p class="meta"><span>`)
-	p.text(bytesOf(content.Size()))
-	p.WriteString("</span> <span>")
-	if f.Type == domarkx.Regular {
-		p.link(raw, "raw")
-	} else {
-		p.text(f.Type.String())
+	kind := link(raw, "raw")
+	if f.Type != domarkx.Regular {
+		kind = markupf("%s", f.Type.String())
 	}
-	p.WriteString("</span></p>\n")
+	p.WriteString(string(meta(bytesOf(content.Size()), kind)) + "\n")
 	switch {
 	case html.ImageType(data) != "" && f.Type == domarkx.Regular:
-		p.WriteString(`<p><img alt="`)
-		p.text(path.Base(name))
-		p.WriteString(`" src="`)
-		p.text(raw)
-		p.WriteString("\"></p>\n")
+		p.write("<p><img alt=\"%s\" src=\"%s\"></p>\n", path.Base(name), raw)
 	case bytes.IndexByte(data, 0) >= 0 || !utf8.Valid(data):
 		p.WriteString("<p class=\"meta\">It is not text.</p>\n")
 	default:
 		text := string(data)
-		lines := strings.Count(text, "\n")
-		if !strings.HasSuffix(text, "\n") && text != "" {
-			lines++
+		var numbers []int
+		for range strings.Lines(text) {
+			numbers = append(numbers, len(numbers)+1)
 		}
-		p.WriteString(`<pre class="source"><span class="lines">`)
-		for i := range lines {
-			fmt.Fprintf(p, "%d\n", i+1)
-		}
-		p.WriteString("</span><code>")
-		p.text(text)
-		p.WriteString("</code></pre>\n")
+		p.source(numbers, text)
 		if content.Size() > maxShown {
 			p.WriteString("<p class=\"note\">Only the beginning is shown.</p>\n")
 		}
 	}
-	p.send(w, http.StatusOK)
-	return nil
+	return p.show(w)
 }
 
 // attachment sends an attachment of a snapshot: NAME?sha256=DIGEST.

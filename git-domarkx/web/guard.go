@@ -72,11 +72,7 @@ func (s *Server) admit(w http.ResponseWriter, r *http.Request) {
 	// After a link on another site, the browser does not send a SameSite cookie along a redirect.
 	// It does when a page of this server leads to the address, so send such a page.
 	p := newPage("Sessions")
-	p.WriteString(`<meta http-equiv="refresh" content="0;url=`)
-	p.text(address)
-	p.WriteString(`"><p>`)
-	p.link(address, "Go on")
-	p.WriteString("</p>")
+	p.write(`<meta http-equiv="refresh" content="0;url=%s"><p>%s</p>`, address, link(address, "Go on"))
 	p.send(w, http.StatusOK)
 }
 
@@ -84,8 +80,6 @@ func (s *Server) admit(w http.ResponseWriter, r *http.Request) {
 func (s *Server) refuse(w http.ResponseWriter, status int, why string) {
 	p := newPage(http.StatusText(status))
 	p.heading(http.StatusText(status))
-	p.WriteString("<p>")
-	p.text(why)
-	p.WriteString("</p>")
+	p.write("<p>%s</p>", why)
 	p.send(w, status)
 }

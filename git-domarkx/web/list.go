@@ -44,14 +44,9 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) error {
 	}
 	unread = errors.Join(unread, err)
 	p := newPage("Sessions")
-	p.WriteString("<header>")
-	p.heading("Sessions")
-	p.filters(get)
-	p.WriteString("</header>\n")
+	p.header("Sessions", filters(get))
 	if unread != nil {
-		p.WriteString(`<p class="note">`)
-		p.text(unread.Error())
-		p.WriteString("</p>\n")
+		p.write("<p class=\"note\">%s</p>\n", unread.Error())
 	}
 	if q := get("q"); q != "" {
 		filtered := o.Agent != "" || o.Branch != "" || o.Tag != "" || len(o.Patterns) > 0
@@ -59,28 +54,27 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 		list = named(list, q)
-		fmt.Fprintf(p, "<h2>Sessions with such a name or beginning</h2>\n")
+		p.WriteString("<h2>Sessions with such a name or beginning</h2>\n")
 	}
 	from, _ := strconv.Atoi(get("from"))
 	from = max(0, min(from, len(list)))
 	p.WriteString("<ul class=\"rows\">\n")
 	for _, info := range list[from:min(from+sessionsShown, len(list))] {
-		row(p, info, at("/s/", info.Name))
+		p.session(info, at("/s/", info.Name))
 	}
 	p.WriteString("</ul>\n")
-	p.WriteString(`<nav class="pages">`)
+	var links []markup
 	if from > 0 {
-		p.link(again(r, "from", strconv.Itoa(max(0, from-sessionsShown))), "← Before")
+		links = append(links, link(again(r, "from", strconv.Itoa(max(0, from-sessionsShown))), "← Before"))
 	}
 	if from+sessionsShown < len(list) {
-		p.link(again(r, "from", strconv.Itoa(from+sessionsShown)), fmt.Sprintf("%d more →", len(list)-from-sessionsShown))
+		links = append(links, link(again(r, "from", strconv.Itoa(from+sessionsShown)), fmt.Sprintf("%d more →", len(list)-from-sessionsShown)))
 	}
-	p.WriteString("</nav>\n")
+	p.write("%s\n", nav(links...))
 	if len(list) == 0 {
 		p.WriteString("<p class=\"meta\">None.</p>\n")
 	}
-	p.send(w, http.StatusOK)
-	return nil
+	return p.show(w)
 }
 
 // again returns the request's address with the named parameter set to value, or without that
@@ -96,32 +90,25 @@ func again(r *http.Request, name, value string) string {
 	return r.URL.EscapedPath() + "?" + query.Encode()
 }
 
-// filters writes the form.
-func (p *page) filters(get func(string) string) {
-	p.WriteString(`<form method="get" action="/" role="search"><input type="search" name="q" placeholder="Search messages" aria-label="Search messages" value="`)
-	p.text(get("q"))
-	p.WriteString(`"> <details class="filters"`)
-	for _, name := range []string{"name", "agent", "branch", "tag"} {
-		if get(name) != "" {
-			p.WriteString(" open")
-			break
+// filters returns the form.
+func filters(get func(string) string) markup {
+	fields := []struct{ name, label, hint string }{{"name", "Name", "claude-code/*"}, {"agent", "Agent", "claude-code"}, {"branch", "Branch", "main"}, {"tag", "Tag", ""}}
+	open, inputs, options := "", markup(""), markup("")
+	for _, f := range fields {
+		if get(f.name) != "" {
+			open = " open"
 		}
+		inputs += markupf(`<label>%s <input name="%s" placeholder="%s" value="%s"></label>`, f.label, f.name, f.hint, get(f.name))
 	}
-	p.WriteString("><summary>Filters</summary>")
-	for _, f := range []struct{ name, label, hint string }{{"name", "Name", "claude-code/*"}, {"agent", "Agent", "claude-code"}, {"branch", "Branch", "main"}, {"tag", "Tag", ""}} {
-		fmt.Fprintf(p, `<label>%s <input name="%s" placeholder="%s" value="`, f.label, f.name, f.hint)
-		p.text(get(f.name))
-		p.WriteString(`"></label>`)
-	}
-	p.WriteString(`<label>Sort <select name="sort">`)
 	for _, sort := range []string{"activity", "created", "name", "messages"} {
 		selected := ""
 		if get("sort") == sort {
 			selected = " selected"
 		}
-		fmt.Fprintf(p, "<option%s>%s</option>", selected, sort)
+		options += markupf("<option%s>%s</option>", selected, sort)
 	}
-	p.WriteString("</select></label></details><button>Search</button></form>\n")
+	return markupf(`<form method="get" action="/" role="search"><input type="search" name="q" placeholder="Search messages" aria-label="Search messages" value="%s"> `+
+		`<details class="filters"%s><summary>Filters</summary>%s<label>Sort <select name="sort">%s</select></label></details><button>Search</button></form>`+"\n", get("q"), open, inputs, options)
 }
 
 // named returns the sessions whose names or beginnings contain a text.
@@ -136,22 +123,14 @@ func named(list []domarkx.Info, q string) []domarkx.Info {
 	return found
 }
 
-// row writes a session of a list, with a link to an address.
-func row(p *page, info domarkx.Info, address string) {
+// session writes a session of a list, with a link to an address.
+func (p *page) session(info domarkx.Info, address string) {
 	about := info.Described()
-	p.WriteString("<li><div>")
-	p.link(address, title(info))
-	p.WriteString(`<p class="meta"><span>`)
-	p.text(info.Name)
-	p.WriteString("</span>")
+	parts := []any{info.Name}
 	if about.Agent != "" && !strings.HasPrefix(info.Name, about.Agent+"/") {
-		p.WriteString(" <span>")
-		p.text(about.Agent)
-		p.WriteString("</span>")
+		parts = append(parts, about.Agent)
 	}
-	p.WriteString("</p></div><div class=\"side\">")
-	html.WriteTime(&p.Buffer, about.Active)
-	fmt.Fprintf(p, "<br>%s</div></li>\n", messages(info.Messages))
+	p.row(link(address, title(info)), meta(parts...), timeOf(about.Active)+markupf("<br>%s", messages(info.Messages)))
 }
 
 func messages(n int) string {
@@ -176,9 +155,7 @@ func (s *Server) hits(ctx context.Context, p *page, text string, list []domarkx.
 	q := search.Query{Text: text, Advice: `expected words, "phrases", prefix*, NOT word, or OR between them`, Limit: hitsShown + 1, Width: 240}
 	p.WriteString("<h2>Messages</h2>\n")
 	if err := search.Check(q); err != nil {
-		p.WriteString(`<p class="note">`)
-		p.text(err.Error())
-		p.WriteString("</p>\n")
+		p.write("<p class=\"note\">%s</p>\n", err.Error())
 		return nil
 	}
 	if filtered {
@@ -198,15 +175,8 @@ func (s *Server) hits(ctx context.Context, p *page, text string, list []domarkx.
 	}
 	p.WriteString("<ul class=\"rows\">\n")
 	for _, h := range hits[:min(len(hits), hitsShown)] {
-		p.WriteString("<li><div>")
-		p.link(at("/m/", h.Session, "k", strconv.Itoa(h.K)), fmt.Sprintf("%s#%d", h.Session, h.K))
-		p.WriteString(`<p class="snippet">`)
-		p.marked(h.Snippet, h.Matches)
-		p.WriteString(`</p></div><div class="side">`)
-		html.WriteTime(&p.Buffer, h.Date)
-		p.WriteString("<br>")
-		p.text(string(h.Role))
-		p.WriteString("</div></li>\n")
+		place := link(at("/m/", h.Session, "k", strconv.Itoa(h.K)), fmt.Sprintf("%s#%d", h.Session, h.K))
+		p.row(place, `<p class="snippet">`+marked(h.Snippet, h.Matches)+"</p>", timeOf(h.Date)+markupf("<br>%s", string(h.Role)))
 	}
 	p.WriteString("</ul>\n")
 	if len(hits) > hitsShown {
@@ -215,18 +185,15 @@ func (s *Server) hits(ctx context.Context, p *page, text string, list []domarkx.
 	return nil
 }
 
-// marked writes a text with some ranges of it marked.
-func (p *page) marked(text string, ranges [][2]int) {
-	end := 0
+// marked returns a text with some ranges of it marked.
+func marked(text string, ranges [][2]int) markup {
+	all, end := markup(""), 0
 	for _, m := range ranges {
 		if m[0] < end || m[1] < m[0] || m[1] > len(text) {
 			continue
 		}
-		p.text(text[end:m[0]])
-		p.WriteString("<mark>")
-		p.text(text[m[0]:m[1]])
-		p.WriteString("</mark>")
+		all += markupf("%s<mark>%s</mark>", text[end:m[0]], text[m[0]:m[1]])
 		end = m[1]
 	}
-	p.text(text[end:])
+	return all + markupf("%s", text[end:])
 }

@@ -28,20 +28,18 @@ func pageEnds(shown html.Session) (ends []int) {
 
 // pageLinks returns links from page n of a snapshot to the neighbours of that page, the first one and the last. address returns
 // the address of a page.
-func pageLinks(address func(k int) string, n, last int, shown string) []byte {
+func pageLinks(address func(k int) string, n, last int, shown string) markup {
 	if last == 1 {
-		return nil
+		return ""
 	}
-	p := &page{}
-	p.WriteString(`<nav class="pages">`)
+	links := markup("")
 	linked := 0
 	for _, k := range []int{1, n - 1, n + 1, last} {
 		if k <= linked || k > last || k == n {
 			continue
 		}
 		linked = k
-		p.link(address(k), fmt.Sprintf("Page %d", k))
+		links += link(address(k), fmt.Sprintf("Page %d", k))
 	}
-	fmt.Fprintf(p, "<span class=\"meta\">Page %d of %d, %s</span></nav>\n", n, last, shown)
-	return p.Bytes()
+	return nav(links, markupf("<span class=\"meta\">Page %d of %d, %s</span>", n, last, shown)) + "\n"
 }

@@ -54,8 +54,7 @@ func (s *Server) review(w http.ResponseWriter, r *http.Request, name string) err
 	review.WriteBody(&p.Buffer, made, func(session string, message int) string {
 		return at("/m/", session, "k", strconv.Itoa(message))
 	})
-	p.send(w, http.StatusOK)
-	return nil
+	return p.show(w)
 }
 
 // commits lists the newest commits, and asks for a range.
@@ -68,19 +67,10 @@ func (s *Server) commits(w http.ResponseWriter, r *http.Request) error {
 	p.heading("Review a commit or a range")
 	p.WriteString(`<form role="search" action="/r/"><input type="search" name="range" aria-label="Range" placeholder="main...feature" required> <button>Show</button></form>` + "\n<ul class=\"rows\">\n")
 	for _, c := range commits {
-		p.WriteString("<li><div>")
-		p.link("/r/?range="+c.ID, html.Line(c.Subject, 120))
-		p.WriteString(`<p class="meta"><span>`)
-		p.oid(c.ID)
-		p.WriteString("</span> <span>")
-		p.text(html.Line(c.Author, 80))
-		p.WriteString(`</span></p></div><div class="side">`)
-		html.WriteTime(&p.Buffer, c.Date)
-		p.WriteString("</div></li>\n")
+		p.row(link("/r/?range="+c.ID, html.Line(c.Subject, 120)), meta(oidOf(c.ID), html.Line(c.Author, 80)), timeOf(c.Date))
 	}
 	p.WriteString("</ul>\n")
-	p.send(w, http.StatusOK)
-	return nil
+	return p.show(w)
 }
 
 // living shows the lines of a message that are in HEAD.
@@ -95,28 +85,21 @@ func (s *Server) living(w http.ResponseWriter, r *http.Request, name string) err
 	}
 	title := fmt.Sprintf("Lines of message %d in HEAD", k)
 	p := newPage(title)
-	p.WriteString("<header>")
-	p.heading(title)
-	p.WriteString(`<nav class="pages">`)
-	p.link(at("/m/", name, "k", strconv.Itoa(k)), name+"#"+strconv.Itoa(k))
-	p.WriteString("</nav></header>\n<main class=\"whole\">\n")
+	p.header(title, nav(link(at("/m/", name, "k", strconv.Itoa(k)), name+"#"+strconv.Itoa(k))))
+	p.WriteString("<main class=\"whole\">\n")
 	if len(files) == 0 {
 		p.WriteString("<p class=\"meta\">None of its lines is in the commit of HEAD.</p>\n")
 	}
 	for _, f := range files {
-		p.WriteString("<h2>")
-		p.text(f.Path)
-		p.WriteString("</h2>\n<pre class=\"source\"><span class=\"lines\">")
+		var numbers []int
+		var text strings.Builder
 		for _, line := range f.Lines {
-			fmt.Fprintf(p, "%d\n", line.Number)
+			numbers = append(numbers, line.Number)
+			text.WriteString(line.Text + "\n")
 		}
-		p.WriteString("</span><code>")
-		for _, line := range f.Lines {
-			p.text(line.Text + "\n")
-		}
-		p.WriteString("</code></pre>\n")
+		p.write("<h2>%s</h2>\n", f.Path)
+		p.source(numbers, text.String())
 	}
 	p.WriteString("</main>\n")
-	p.send(w, http.StatusOK)
-	return nil
+	return p.show(w)
 }

@@ -70,58 +70,43 @@ func (s *Server) session(w http.ResponseWriter, r *http.Request, name string) er
 	if live != "" {
 		p.WriteString("<script>" + script + "</script>\n")
 	}
-	p.send(w, http.StatusOK)
-	return nil
+	return p.show(w)
 }
 
 // part writes messages of a snapshot between links to other pages. live is the address of the messages that follow; "" if the page
 // does not show them.
-func (p *page) part(part html.Part, turn []byte, live string) {
-	p.Write(turn)
+func (p *page) part(part html.Part, turn markup, live string) {
+	p.WriteString(string(turn))
 	p.Write(part.Prompts)
-	p.WriteString("<main")
+	from := markup("")
 	if live != "" {
-		p.WriteString(` data-live="`)
-		p.text(live)
-		p.WriteString(`"`)
+		from = markupf(` data-live="%s"`, live)
 	}
-	p.WriteString(">\n")
+	p.write("<main%s>\n", from)
 	p.Write(part.Messages)
-	p.WriteString("</main>\n")
-	p.Write(turn)
+	p.write("</main>\n%s", turn)
 }
 
 // sessionHeader writes the beginning of a page of a snapshot: its title, its kind, and links to its surroundings.
 func (s *Server) sessionHeader(ctx context.Context, p *page, title string, v engine.Revision, info domarkx.Info, count int) {
-	p.about(title, v.Name, info, count)
-	p.WriteString(`<nav class="pages">`)
-	p.link(at("/log/", v.Name), "Snapshots")
-	p.link(at("/diff/", v.Name, "b", info.ID), "Last change")
+	links := []markup{link(at("/log/", v.Name), "Snapshots"), link(at("/diff/", v.Name, "b", info.ID), "Last change")}
 	if version, err := s.Sessions.VersionAt(ctx, v); err == nil {
-		p.link("/v/"+version.ID+"/", "Files")
+		links = append(links, link("/v/"+version.ID+"/", "Files"))
 	}
 	if ws, err := s.Sessions.WorkspaceOf(ctx, v.Name); err == nil {
 		if _, err := s.Store.WorkspaceTip(ctx, ws); err == nil {
-			p.link(at("/w/", ws), "Versions of the workspace")
+			links = append(links, link(at("/w/", ws), "Versions of the workspace"))
 		}
 	}
 	if v.ID != "" {
-		p.link(at("/s/", v.Name), "Newest snapshot")
+		links = append(links, link(at("/s/", v.Name), "Newest snapshot"))
 	}
-	p.WriteString("</nav></header>\n")
+	p.header(title, about(v.Name, info, count)+nav(links...))
 }
 
-// about begins the header of a page of a snapshot.
-func (p *page) about(title, name string, info domarkx.Info, count int) {
-	p.WriteString("<header>")
-	p.heading(title)
-	p.WriteString(`<p class="meta"><span>`)
-	p.text(name)
-	p.WriteString("</span> <span>")
-	p.oid(info.ID)
-	p.WriteString("</span> <span>")
-	html.WriteTime(&p.Buffer, info.Date)
-	fmt.Fprintf(p, "</span> <span>%s</span></p>\n", messages(count))
+// about returns what a snapshot is.
+func about(name string, info domarkx.Info, count int) markup {
+	return meta(name, oidOf(info.ID), timeOf(info.Date), messages(count)) + "\n"
 }
 
 // attached writes the list of the files that a snapshot keeps. address returns the address of one.
@@ -131,11 +116,7 @@ func (p *page) attached(files []domarkx.AttachedFile, address func(domarkx.Attac
 	}
 	fmt.Fprintf(p, "<details class=\"more\"><summary>Attached files: %d</summary>\n<table class=\"files\">\n", len(files))
 	for _, f := range files[:min(len(files), filesShown)] {
-		p.WriteString("<tr><td>")
-		p.link(address(f), f.Path)
-		p.WriteString("</td><td>")
-		p.text(bytesOf(f.Size))
-		p.WriteString("</td></tr>\n")
+		p.cells(link(address(f), f.Path), bytesOf(f.Size))
 	}
 	p.WriteString("</table></details>\n")
 }
@@ -163,11 +144,8 @@ func (s *Server) message(w http.ResponseWriter, r *http.Request, name string) er
 // log shows the snapshots of a session.
 func (s *Server) log(w http.ResponseWriter, r *http.Request, name string) error {
 	p := newPage("Snapshots of " + name)
-	p.WriteString("<header>")
-	p.heading("Snapshots of " + name)
-	p.WriteString(`<nav class="pages">`)
-	p.link(at("/s/", name), "Session")
-	p.WriteString("</nav></header>\n<ul class=\"rows\">\n")
+	p.header("Snapshots of "+name, nav(link(at("/s/", name), "Session")))
+	p.WriteString("<ul class=\"rows\">\n")
 	n, newest := 0, ""
 	for info, err := range s.Sessions.Log(r.Context(), revision(r, name, "at")) {
 		if err != nil {
@@ -177,30 +155,17 @@ func (s *Server) log(w http.ResponseWriter, r *http.Request, name string) error 
 			newest = info.ID
 		}
 		if n++; n > snapshotsShown {
-			p.WriteString("<li>")
-			p.link(at("/log/", name, "at", info.ID), "Older snapshots →")
-			p.WriteString("</li>\n")
+			p.write("<li>%s</li>\n", link(at("/log/", name, "at", info.ID), "Older snapshots →"))
 			break
 		}
-		p.WriteString("<li><div>")
-		p.link(at("/s/", name, "at", info.ID), html.Line(info.Subject, 120))
-		p.WriteString(`<p class="meta"><span>`)
-		p.oid(info.ID)
-		fmt.Fprintf(p, "</span> <span>%s</span> <span>", messages(info.Messages))
-		p.link(at("/diff/", name, "b", info.ID), "changes")
-		p.WriteString("</span>")
+		parts := []any{oidOf(info.ID), messages(info.Messages), link(at("/diff/", name, "b", info.ID), "changes")}
 		if n > 1 {
-			p.WriteString(" <span>")
-			p.link(at("/diff/", name, "a", info.ID, "b", newest), "compare with the one at the top")
-			p.WriteString("</span>")
+			parts = append(parts, link(at("/diff/", name, "a", info.ID, "b", newest), "compare with the one at the top"))
 		}
-		p.WriteString("</p></div><div class=\"side\">")
-		html.WriteTime(&p.Buffer, info.Date)
-		p.WriteString("</div></li>\n")
+		p.row(link(at("/s/", name, "at", info.ID), html.Line(info.Subject, 120)), meta(parts...), timeOf(info.Date))
 	}
 	p.WriteString("</ul>\n")
-	p.send(w, http.StatusOK)
-	return nil
+	return p.show(w)
 }
 
 // diff shows how two snapshots differ, or what one of them changed.
@@ -222,12 +187,8 @@ func (s *Server) diff(w http.ResponseWriter, r *http.Request, name string) error
 		return err
 	}
 	p := newPage(title)
-	p.WriteString("<header>")
-	p.heading(title)
-	p.WriteString(`<nav class="pages">`)
-	p.link(at("/s/", name, "at", b.ID), "Session")
-	p.link(at("/log/", name), "Snapshots")
-	p.WriteString("</nav></header>\n<div class=\"whole\">")
+	p.header(title, nav(link(at("/s/", name, "at", b.ID), "Session"), link(at("/log/", name), "Snapshots")))
+	p.WriteString("<div class=\"whole\">")
 	switch {
 	case len(text) == 0:
 		p.WriteString("<p class=\"meta\">They are the same.</p>")
@@ -238,6 +199,5 @@ func (s *Server) diff(w http.ResponseWriter, r *http.Request, name string) error
 		html.WriteDiff(&p.Buffer, string(text))
 	}
 	p.WriteString("</div>\n")
-	p.send(w, http.StatusOK)
-	return nil
+	return p.show(w)
 }

@@ -71,11 +71,10 @@ func (s *Server) WriteSite(ctx context.Context, site Site) (unread, err error) {
 		if err == nil {
 			s.indexSession(ctx, index, path.Join(sessionsDir, name, indexPage), info)
 		}
-		var e unreadError
-		switch {
+		switch e, ok := errors.AsType[unreadError](err); {
 		case ctx.Err() != nil:
 			return unread, ctx.Err()
-		case errors.As(err, &e):
+		case ok:
 			unread = errors.Join(unread, fmt.Errorf("session %q: %w", info.Name, e.error))
 		case err != nil:
 			return unread, err
@@ -164,8 +163,7 @@ func (s *Server) sitePage(ctx context.Context, shown html.Session, info domarkx.
 	}
 	title := title(s.Sessions.WithAbout(ctx, info))
 	p := beginPage(title, sitePolicy(), upLinks)
-	p.about(title, shown.Name, info, shown.Messages.Len())
-	p.WriteString("</header>\n")
+	p.header(title, about(shown.Name, info, shown.Messages.Len()))
 	if n == 1 {
 		attached(p)
 	}

@@ -41,7 +41,7 @@ func (s *Server) indexSession(ctx context.Context, index *siteIndex, address str
 	}
 	about := info.Described()
 	p := &page{}
-	row(p, info, address)
+	p.session(info, address)
 	entry := siteRow{info.Name, about.Active, p.Bytes()}
 	index.rows = append(index.rows, entry)
 	index.add(0, time.Unix(about.Active, 0).UTC().Format("2006-01"), entry)
@@ -66,9 +66,7 @@ func (x *siteIndex) add(kind int, label string, row siteRow) {
 func (x *siteIndex) write(f *folder.Folder) error {
 	keep := map[string]bool{indexPage: true}
 	top := beginPage("Sessions", sitePolicy(), siteLinks)
-	top.WriteString("<header>")
-	top.heading("Sessions")
-	top.WriteString("</header>\n")
+	top.header("Sessions", "")
 	for kind, groups := range x.groups {
 		if len(groups) == 0 {
 			continue
@@ -85,12 +83,9 @@ func (x *siteIndex) write(f *folder.Folder) error {
 		for _, label := range labels {
 			file := groupKinds[kind].file + folder.Name(label) + ".html"
 			keep[file] = true
-			top.link(file, cmp.Or(html.Line(label, 60), file))
-			fmt.Fprintf(top, "<span class=\"meta\">%d</span>", len(groups[label]))
+			top.write("%s<span class=\"meta\">%d</span>", link(file, cmp.Or(html.Line(label, 60), file)), len(groups[label]))
 			p := beginPage(label, sitePolicy(), siteLinks)
-			p.WriteString("<header>")
-			p.heading(html.Line(label, 120))
-			p.WriteString("</header>\n")
+			p.header(html.Line(label, 120), "")
 			newestFirst(groups[label])
 			p.siteRows(groups[label])
 			p.end()

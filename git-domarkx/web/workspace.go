@@ -20,39 +20,25 @@ func (s *Server) workspace(w http.ResponseWriter, r *http.Request, name string) 
 		return s.workspaces(w, r)
 	}
 	p := newPage("Versions of " + name)
-	p.WriteString("<header>")
-	p.heading("Versions of " + name)
-	p.WriteString("</header>\n<ul class=\"rows\">\n")
+	p.header("Versions of "+name, "")
+	p.WriteString("<ul class=\"rows\">\n")
 	n := 0
 	for v, err := range s.Sessions.VersionLog(r.Context(), revision(r, name, "at")) {
 		if err != nil {
 			return err
 		}
 		if n++; n > snapshotsShown {
-			p.WriteString("<li>")
-			p.link(at("/w/", name, "at", v.ID), "Older versions →")
-			p.WriteString("</li>\n")
+			p.write("<li>%s</li>\n", link(at("/w/", name, "at", v.ID), "Older versions →"))
 			break
 		}
-		p.WriteString("<li><div>")
-		p.link("/v/"+v.ID+"/", html.Line(v.Subject, 120))
-		p.WriteString(`<p class="meta"><span>`)
-		p.oid(v.ID)
-		p.WriteString("</span> <span>")
-		p.link("/c/"+v.ID, "changes")
-		p.WriteString("</span>")
+		parts := []any{oidOf(v.ID), link("/c/"+v.ID, "changes")}
 		if v.Call != nil {
-			p.WriteString(" <span>")
-			p.link(at("/s/", v.Call.Session), v.Call.Session)
-			p.WriteString("</span>")
+			parts = append(parts, link(at("/s/", v.Call.Session), v.Call.Session))
 		}
-		p.WriteString("</p></div><div class=\"side\">")
-		html.WriteTime(&p.Buffer, v.Date)
-		p.WriteString("</div></li>\n")
+		p.row(link("/v/"+v.ID+"/", html.Line(v.Subject, 120)), meta(parts...), timeOf(v.Date))
 	}
 	p.WriteString("</ul>\n")
-	p.send(w, http.StatusOK)
-	return nil
+	return p.show(w)
 }
 
 func (s *Server) workspaces(w http.ResponseWriter, r *http.Request) error {
@@ -61,26 +47,16 @@ func (s *Server) workspaces(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	p := newPage("Workspaces")
-	p.WriteString("<header>")
-	p.heading("Workspaces")
-	p.WriteString("</header>\n<ul class=\"rows\">\n")
+	p.header("Workspaces", "")
+	p.WriteString("<ul class=\"rows\">\n")
 	for _, v := range list {
-		p.WriteString("<li><div>")
-		p.link(at("/w/", v.Workspace), v.Workspace)
-		p.WriteString(`<p class="meta"><span>`)
-		p.oid(v.ID)
-		p.WriteString("</span> <span>")
-		p.link("/v/"+v.ID+"/", "files")
-		p.WriteString("</span></p></div><div class=\"side\">")
-		html.WriteTime(&p.Buffer, v.Date)
-		p.WriteString("</div></li>\n")
+		p.row(link(at("/w/", v.Workspace), v.Workspace), meta(oidOf(v.ID), link("/v/"+v.ID+"/", "files")), timeOf(v.Date))
 	}
 	p.WriteString("</ul>\n")
 	if len(list) == 0 {
 		p.WriteString("<p class=\"meta\">None. A workspace begins with the first call of a session.</p>\n")
 	}
-	p.send(w, http.StatusOK)
-	return nil
+	return p.show(w)
 }
 
 // changes shows how a version differs from the one before it, or from the version that the
@@ -101,14 +77,12 @@ func (s *Server) changes(w http.ResponseWriter, r *http.Request, id string) erro
 		}
 	}
 	p := newPage("Changes of " + short(id))
-	p.WriteString("<header>")
-	p.heading("Changes of " + short(id))
-	p.WriteString(`<nav class="pages">`)
-	p.link("/v/"+id+"/", "Files")
+	links := link("/v/"+id+"/", "Files")
 	if before.ID != "" {
-		p.link("/v/"+before.ID+"/", "Files before")
+		links += link("/v/"+before.ID+"/", "Files before")
 	}
-	p.WriteString("</nav></header>\n<div class=\"whole\">")
+	p.header("Changes of "+short(id), nav(links))
+	p.WriteString("<div class=\"whole\">")
 	written := 0
 	err = compare.Versions(r.Context(), s.Store, before, b, func(text []byte) error {
 		if written += len(text); written > maxDiff {
@@ -119,15 +93,14 @@ func (s *Server) changes(w http.ResponseWriter, r *http.Request, id string) erro
 	})
 	switch {
 	case errors.Is(err, errEnough):
-		fmt.Fprintf(p, "<p class=\"note\">There is more. \"git domarkx workspace diff\" shows all.</p>")
+		p.WriteString("<p class=\"note\">There is more. \"git domarkx workspace diff\" shows all.</p>")
 	case err != nil:
 		return err
 	case written == 0:
 		p.WriteString("<p class=\"meta\">Nothing changed.</p>")
 	}
 	p.WriteString("</div>\n")
-	p.send(w, http.StatusOK)
-	return nil
+	return p.show(w)
 }
 
 // errEnough stops a diff that is longer than a page shows.

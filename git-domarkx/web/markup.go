@@ -1,0 +1,169 @@
+package web
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+
+	"github.com/domarkx/domarkx/format/html"
+	"github.com/domarkx/domarkx/gitstore/atomicfile"
+)
+
+// markup is HTML.
+type markup string
+
+// markupf returns HTML, formatted as by [fmt.Sprintf]. Strings among the arguments are texts that may come from anybody, and are
+// escaped; markup is not.
+func markupf(text string, args ...any) markup {
+	for i, arg := range args {
+		if s, ok := arg.(string); ok {
+			var b bytes.Buffer
+			html.Escape(&b, s)
+			args[i] = b.String()
+		}
+	}
+	return markup(fmt.Sprintf(text, args...))
+}
+
+// link returns a link within the server.
+func link(address, text string) markup { return markupf(`<a href="%s">%s</a>`, address, text) }
+
+// oidOf returns an abbreviated object id.
+func oidOf(id string) markup { return markupf(`<span class="oid">%s</span>`, short(id)) }
+
+func short(id string) string { return id[:min(len(id), 10)] }
+
+// timeOf returns a time in Unix seconds.
+func timeOf(unix int64) markup {
+	var b bytes.Buffer
+	html.WriteTime(&b, unix)
+	return markup(b.String())
+}
+
+// meta returns a line of small print. Its parts are texts or markup.
+func meta(parts ...any) markup {
+	spans := make([]string, len(parts))
+	for i, part := range parts {
+		spans[i] = string(markupf("<span>%s</span>", part))
+	}
+	return markup(`<p class="meta">` + strings.Join(spans, " ") + "</p>")
+}
+
+// nav returns links to other pages.
+func nav(links ...markup) markup {
+	all := markup("")
+	for _, link := range links {
+		all += link
+	}
+	return `<nav class="pages">` + all + "</nav>"
+}
+
+// A page is a page that is being written.
+type page struct {
+	bytes.Buffer
+}
+
+// newPage begins a page. Titles come from sessions, too.
+func newPage(title string) *page {
+	return beginPage(title, pagePolicy(), `<a href="/">Sessions</a> <a href="/w/">Workspaces</a> <a href="/r/">Review</a>`)
+}
+
+func beginPage(title, policy string, links markup) *page {
+	p := &page{}
+	html.Begin(&p.Buffer, title+" – git domarkx", policy, styles)
+	p.write("<nav class=\"site\">%s</nav>\n", links)
+	return p
+}
+
+// write writes what [markupf] returns.
+func (p *page) write(text string, args ...any) { p.WriteString(string(markupf(text, args...))) }
+
+func (p *page) heading(s string) { p.write("<h1>%s</h1>\n", s) }
+
+// header writes the header of a page, with what is below its heading.
+func (p *page) header(title string, below markup) {
+	p.write("<header><h1>%s</h1>\n%s</header>\n", title, below)
+}
+
+// row writes a row of a list: its title, what is below that, and what is beside them.
+func (p *page) row(title, below, side markup) {
+	p.write("<li><div>%s%s</div><div class=\"side\">%s</div></li>\n", title, below, side)
+}
+
+// cells writes a row of a table.
+func (p *page) cells(name markup, about string) {
+	p.write("<tr><td>%s</td><td>%s</td></tr>\n", name, about)
+}
+
+// source writes lines of a file, with their numbers.
+func (p *page) source(numbers []int, text string) {
+	p.WriteString(`<pre class="source"><span class="lines">`)
+	for _, n := range numbers {
+		fmt.Fprintf(p, "%d\n", n)
+	}
+	p.write("</span><code>%s</code></pre>\n", text)
+}
+
+func (p *page) end() { p.WriteString("</div>\n</body>\n</html>\n") }
+
+// show ends the page and sends it.
+func (p *page) show(w http.ResponseWriter) error {
+	p.send(w, http.StatusOK)
+	return nil
+}
+
+func (p *page) send(w http.ResponseWriter, status int) {
+	p.end()
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	content := io.Reader(&p.Buffer)
+	if p.Len() > maxHeld {
+		if f, err := aside(p.Bytes()); err == nil {
+			defer f.Close()
+			p.Buffer, content = bytes.Buffer{}, f
+		}
+	}
+	w.WriteHeader(status)
+	_, _ = io.Copy(w, content) // the browser has gone if this fails
+}
+
+// maxHeld is the size in bytes of the largest page that is kept in memory until the browser has received it.
+const maxHeld = 4 << 20
+
+// aside stores a page in a file without a name.
+func aside(page []byte) (*os.File, error) {
+	f, err := atomicfile.CreateUnnamed(os.TempDir(), 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if _, err = f.Write(page); err == nil {
+		_, err = f.Seek(0, io.SeekStart)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// at returns the address of something with a name, which may have slashes.
+func at(prefix, name string, query ...string) string {
+	parts := strings.Split(name, "/")
+	for i := range parts {
+		parts[i] = url.PathEscape(parts[i])
+	}
+	address := prefix + strings.Join(parts, "/")
+	values := url.Values{}
+	for i := 0; i+1 < len(query); i += 2 {
+		if query[i+1] != "" {
+			values.Set(query[i], query[i+1])
+		}
+	}
+	if len(values) > 0 {
+		address += "?" + values.Encode()
+	}
+	return address
+}
