@@ -56,22 +56,11 @@ func (inv *invocation) showListing(listing []trust.Runs) {
 // readLine reads one line from standard input. It returns early when the command is
 // cancelled.
 func (inv *invocation) readLine(ctx context.Context) (string, error) {
-	type result struct {
-		line string
-		err  error
-	}
-	done := make(chan result, 1)
-	go func() {
+	return await(ctx, func() (string, error) {
 		line, err := bufio.NewReader(inv.in).ReadString('\n')
 		if err == io.EOF {
 			err = nil
 		}
-		done <- result{line, err}
-	}()
-	select {
-	case r := <-done:
-		return r.line, r.err
-	case <-ctx.Done():
-		return "", context.Cause(ctx)
-	}
+		return line, err
+	})
 }

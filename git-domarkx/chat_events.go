@@ -91,6 +91,5 @@ func eventObject(e chat.Event) any {
 
 // isModelChoice reports whether an error means that the user has to choose or define a model.
 func isModelChoice(err error) bool {
-	var untrusted *trust.UntrustedError
-	return errors.Is(err, models.ErrNoModel) || errors.As(err, &untrusted)
+	return errors.Is(err, models.ErrNoModel) || is[*trust.UntrustedError](err)
 }

@@ -137,7 +137,6 @@ func (t *talk) turn(message *string) error {
 	restore()
 	t.endLine()
 	showSetup(t.inv.err, err)
-	var untrusted *trust.UntrustedError
 	switch {
 	case t.inv.ctx.Err() != nil:
 		return context.Cause(t.inv.ctx)
@@ -148,7 +147,7 @@ func (t *talk) turn(message *string) error {
 	case ctx.Err() != nil, errors.Is(err, errInterrupt):
 		fmt.Fprintln(t.inv.err, "Stopped; the part of the answer that arrived is stored, and the other calls can be made later.")
 		return nil
-	case message == nil && (errors.As(err, &untrusted) || errors.Is(err, domarkx.ErrNotFound)):
+	case message == nil && (is[*trust.UntrustedError](err) || errors.Is(err, domarkx.ErrNotFound)):
 		return err
 	}
 	printError(t.inv.err, err)

@@ -172,8 +172,7 @@ func (c *agentResumeCmd) permitted(inv *invocation, opened managers, agent agent
 		}
 	}
 	p, err := opened.trust.Gate(consent).Permit(inv.ctx, trust.Resume{Session: info.Name, Program: agent.Program, Own: own})
-	var untrusted *trust.UntrustedError
-	if errors.As(err, &untrusted) {
+	if is[*trust.UntrustedError](err) {
 		printError(inv.err, fmt.Errorf("resuming %s: it may come from a remote, and its text becomes the agent's context; read it, then repeat this with --yes", visible(info.Name)))
 		err = errNo
 	}

@@ -121,13 +121,10 @@ func (r refusal) Error() string { return string(r) }
 // answerNo reports an error. If the error means that the turn was not allowed to continue,
 // the exit status is 1.
 func (c *chatCmd) answerNo(inv *invocation, err error) error {
-	var stopped *chat.StoppedError
-	var refused refusal
-	isNo := errors.As(err, &stopped) || errors.Is(err, chat.ErrNothing) || errors.As(err, &refused) || isModelChoice(err)
+	isNo := is[*chat.StoppedError](err) || errors.Is(err, chat.ErrNothing) || is[refusal](err) || isModelChoice(err)
 	if err != nil && c.JSON && context.Cause(inv.ctx) == nil {
-		writeErr := errors.Join(inv.jsonLine(chatError{"error", err.Error()}), inv.out.Flush())
-		if writeErr != nil {
-			return writeErr
+		if err := errors.Join(inv.jsonLine(chatError{"error", err.Error()}), inv.out.Flush()); err != nil {
+			return err
 		}
 	}
 	if !isNo {

@@ -45,8 +45,7 @@ func (c *pushCmd) Run(inv *invocation, opened managers) error {
 	}
 	results, err := opened.remotes.Push(inv.ctx, request, inv.gitProgress())
 	inv.printSecrets(secrets.Found)
-	var ignored *transfer.IgnoredError
-	if errors.As(err, &ignored) {
+	if ignored, ok := errors.AsType[*transfer.IgnoredError](err); ok {
 		return printIgnored(inv, ignored)
 	}
 	if err == nil && c.All {

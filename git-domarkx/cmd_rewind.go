@@ -72,8 +72,7 @@ func (c *rewindCmd) Run(inv *invocation, opened managers) error {
 	if more := len(row.LeftAlone) - maxLeftAlone; more > 0 {
 		inv.say("Left as they are: %d more", more)
 	}
-	var changed *dirversion.ChangedError
-	if errors.As(err, &changed) {
+	if is[*dirversion.ChangedError](err) {
 		return errors.Join(err, c.print(inv, row))
 	}
 	if err != nil {

@@ -65,8 +65,8 @@ func (inv *invocation) printLine(cells ...cell) error {
 
 // showSetup prints the output of a setup script that failed.
 func showSetup(w io.Writer, err error) {
-	var failed *turns.SetupError
-	if !errors.As(err, &failed) || failed.Output == "" {
+	failed, ok := errors.AsType[*turns.SetupError](err)
+	if !ok {
 		return
 	}
 	for line := range strings.Lines(failed.Output) {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"os"
 
 	"github.com/domarkx/domarkx/git-domarkx/mountd"
@@ -19,8 +18,7 @@ func (c *unmountCmd) Run(inv *invocation) error {
 		return err
 	}
 	dir, err := mounts.Mounted(inv.ctx, c.Dir)
-	var ambiguous *mountd.AmbiguousError
-	if errors.As(err, &ambiguous) {
+	if is[*mountd.AmbiguousError](err) {
 		return usagef("%v", err)
 	}
 	if err != nil {
@@ -31,10 +29,8 @@ func (c *unmountCmd) Run(inv *invocation) error {
 		end = mounts.Detach
 	}
 	err = end(inv.ctx, dir)
-	var refused *mountd.RefusedError
-	if errors.As(err, &refused) {
-		printError(inv.err, err)
-		return errNo
+	if is[*mountd.RefusedError](err) {
+		return inv.bad(err)
 	}
 	if err != nil {
 		return err

@@ -51,11 +51,11 @@ func (c *zeusRestoreCmd) Run(inv *invocation, opened managers) error {
 	for _, warning := range warnings {
 		inv.warn(fmt.Errorf("warning: %w", warning))
 	}
-	var conflict *zeus.ConflictError
-	if err != nil && !errors.As(err, &conflict) {
+	conflict, ok := errors.AsType[*zeus.ConflictError](err)
+	if err != nil && !ok {
 		return errors.Join(c.printAgents(inv, rows), err)
 	}
-	if conflict != nil {
+	if ok {
 		printError(inv.err, conflict)
 	}
 	return c.printRestored(inv, rows, working)

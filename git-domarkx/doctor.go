@@ -15,6 +15,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/git-domarkx/find/when"
+	"github.com/domarkx/domarkx/gitstore/gitcmd"
 	"github.com/domarkx/domarkx/plugins/limit"
 	"github.com/domarkx/domarkx/plugins/process"
 )
@@ -23,6 +24,7 @@ import (
 // others fail.
 type doctor struct {
 	inv   *invocation
+	repo  *gitcmd.Git // nil outside of a repository
 	found []engine.Finding
 }
 
@@ -41,6 +43,7 @@ func (d *doctor) git() {
 		d.find(severityError, err.Error(), where, fix)
 		return
 	}
+	d.repo = git
 	version, err := git.Version(d.inv.ctx)
 	if err == nil {
 		err = git.RequireVersion(d.inv.ctx)
@@ -106,34 +109,32 @@ func (d *doctor) mounts() {
 
 // state checks the directory with this machine's own state.
 func (d *doctor) state() {
-	git, err := d.inv.git()
-	if err != nil {
+	if d.repo == nil {
 		return
 	}
-	info, err := os.Stat(git.StateDir())
+	dir := d.repo.StateDir()
+	info, err := os.Stat(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
-		d.find(severityError, err.Error(), git.StateDir(), "give yourself access to it")
+		d.find(severityError, err.Error(), dir, "give yourself access to it")
 	case runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0:
-		d.find(severityWarning, fmt.Sprintf("others can read unsaved sessions: its mode is %04o, expected 0700", info.Mode().Perm()), git.StateDir(), "chmod 700 "+git.StateDir())
+		d.find(severityWarning, fmt.Sprintf("others can read unsaved sessions: its mode is %04o, expected 0700", info.Mode().Perm()), dir, "chmod 700 "+dir)
 	}
-	if left, err := os.ReadDir(git.StateDir()); err == nil {
-		for _, e := range left {
-			if strings.HasPrefix(e.Name(), "edit-") {
-				d.find(severityInfo, "an unsaved text that an editor left behind", git.StateDir()+"/"+e.Name(), "copy what you need and delete the file")
-			}
+	left, _ := os.ReadDir(dir)
+	for _, e := range left {
+		if strings.HasPrefix(e.Name(), "edit-") {
+			d.find(severityInfo, "an unsaved text that an editor left behind", dir+"/"+e.Name(), "copy what you need and delete the file")
 		}
 	}
 }
 
 // config checks the settings that the program reads.
 func (d *doctor) config() {
-	git, err := d.inv.git()
-	if err != nil {
+	if d.repo == nil {
 		return
 	}
-	config, err := git.Config(d.inv.ctx)
+	config, err := d.repo.Config(d.inv.ctx)
 	if err != nil {
 		d.find(severityError, err.Error(), "git config", "git config --list --show-origin shows where it is set")
 		return
@@ -156,18 +157,11 @@ func (d *doctor) config() {
 			d.find(severityInfo, "your name or email is not configured, so snapshots have a made-up author", "git config "+key, "git config --global "+key+" …")
 		}
 	}
+	d.refspecs(config)
 }
 
 // refspecs warns about refspecs with which plain Git would overwrite or remove sessions.
-func (d *doctor) refspecs() {
-	git, err := d.inv.git()
-	if err != nil {
-		return
-	}
-	config, err := git.Config(d.inv.ctx)
-	if err != nil {
-		return
-	}
+func (d *doctor) refspecs(config *gitcmd.Config) {
 	for _, remote := range config.Subsections("remote") {
 		for _, spec := range config.GetAll("remote." + remote + ".fetch") {
 			_, target, _ := strings.Cut(spec, ":")

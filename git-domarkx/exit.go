@@ -55,49 +55,48 @@ func badValue(option string, err error) error {
 
 // report prints the error that ended a command and returns the exit status.
 func report(w io.Writer, err error) int {
-	var signal signalError
-	var usage *usageError
-	var syntax *syntax.Error
-	var refused *engine.RefusedError
-	var notLive *turns.NotLiveError
-	var untrusted *trust.UntrustedError
-	var setup *turns.SetupError
-	var tool *domarkx.ToolError
-	var resource *plugins.ResourceError
-	var pending *engine.PendingError
-	var busy *lock.BusyError
-	var working *observe.BusyError
-	var changed *dirversion.ChangedError
-	var status statusError
-	var ambiguous *pick.AmbiguousError
-	switch {
-	case err == nil:
+	if err == nil {
 		return exitOK
-	case errors.As(err, &signal):
+	}
+	if signal, ok := errors.AsType[signalError](err); ok {
 		return 128 + int(signal.signal)
-	case errors.Is(err, errUsageShown):
+	}
+	if errors.Is(err, errUsageShown) {
 		return exitUsage
-	case errors.As(err, &usage):
+	}
+	if usage, ok := errors.AsType[*usageError](err); ok {
 		printError(w, err)
 		if usage.usage != "" {
 			fmt.Fprintf(w, "usage: %s\n", usage.usage)
 		}
 		fmt.Fprintf(w, "See 'git domarkx help%s'.\n", spaced(usage.command))
 		return exitUsage
-	case errors.Is(err, errNo):
+	}
+	if errors.Is(err, errNo) {
 		return reportBeside(w, err)
-	case errors.As(err, &status):
+	}
+	if status, ok := errors.AsType[statusError](err); ok {
 		return int(status)
-	case errors.As(err, &syntax), errors.As(err, &refused), errors.As(err, &notLive),
-		errors.As(err, &untrusted), errors.As(err, &setup), errors.As(err, &tool), errors.As(err, &pending), errors.As(err, &busy), errors.As(err, &working), errors.As(err, &ambiguous):
-		printError(w, err)
-		return exitNo
-	case (errors.As(err, &resource) || errors.As(err, &changed)) && !isTrouble(err):
-		printError(w, err)
-		return exitNo
 	}
 	printError(w, err)
+	if isNo(err) {
+		return exitNo
+	}
 	return exitFatal
+}
+
+// isNo reports whether an error is an answer to what was asked, not a failure of the program.
+func isNo(err error) bool {
+	return is[*syntax.Error](err) || is[*engine.RefusedError](err) || is[*turns.NotLiveError](err) || is[*trust.UntrustedError](err) ||
+		is[*turns.SetupError](err) || is[*domarkx.ToolError](err) || is[*engine.PendingError](err) || is[*lock.BusyError](err) ||
+		is[*observe.BusyError](err) || is[*pick.AmbiguousError](err) ||
+		(is[*plugins.ResourceError](err) || is[*dirversion.ChangedError](err)) && !isTrouble(err)
+}
+
+// is reports whether an error is, or wraps, one of a type.
+func is[E error](err error) bool {
+	_, ok := errors.AsType[E](err)
+	return ok
 }
 
 // isTrouble reports whether err means that the disk is full, read-only or broken, or the
@@ -131,8 +130,7 @@ func printError(w io.Writer, err error) {
 		}
 		return
 	}
-	var syntax *syntax.Error
-	if errors.As(err, &syntax) && syntax.Path != "" {
+	if syntax, ok := errors.AsType[*syntax.Error](err); ok && syntax.Path != "" {
 		text := syntax.Error()
 		if strings.HasPrefix(err.Error(), text) {
 			text = err.Error() // the full text, including advice

@@ -68,20 +68,26 @@ func (inv *invocation) readMessage() (string, error) {
 // readAll reads standard input, or a part of it, to its end. It returns early when the command is
 // cancelled.
 func (inv *invocation) readAll(in io.Reader) ([]byte, error) {
+	return await(inv.ctx, func() ([]byte, error) { return io.ReadAll(in) })
+}
+
+// await returns the result of read, which may wait for input for ever. It returns early, with the cause, when ctx is cancelled.
+func await[T any](ctx context.Context, read func() (T, error)) (T, error) {
 	type result struct {
-		data []byte
-		err  error
+		value T
+		err   error
 	}
 	done := make(chan result, 1)
 	go func() {
-		data, err := io.ReadAll(in)
-		done <- result{data, err}
+		value, err := read()
+		done <- result{value, err}
 	}()
 	select {
 	case r := <-done:
-		return r.data, r.err
-	case <-inv.ctx.Done():
-		return nil, context.Cause(inv.ctx)
+		return r.value, r.err
+	case <-ctx.Done():
+		var none T
+		return none, context.Cause(ctx)
 	}
 }
 
@@ -142,26 +148,27 @@ func (inv *invocation) mounted(otherwise error) (*gitcmd.Git, error) {
 // config returns a setting of Git's configuration. A setting that cannot be read, for
 // example outside a repository, counts as unset.
 func (inv *invocation) config(key string) (string, bool) {
+	settings, err := inv.settings()
+	if err != nil {
+		return "", false
+	}
+	return settings.Get(key)
+}
+
+// settings returns Git's configuration in the repository.
+func (inv *invocation) settings() (*gitcmd.Config, error) {
 	git, err := inv.git()
 	if err != nil {
-		return "", false
+		return nil, err
 	}
-	config, err := git.Config(inv.ctx)
-	if err != nil {
-		return "", false
-	}
-	return config.Get(key)
+	return git.Config(inv.ctx)
 }
 
 // remotes returns the names of the repository's remotes.
 func (inv *invocation) remotes() ([]string, error) {
-	git, err := inv.git()
+	settings, err := inv.settings()
 	if err != nil {
 		return nil, err
 	}
-	config, err := git.Config(inv.ctx)
-	if err != nil {
-		return nil, err
-	}
-	return config.Subsections("remote"), nil
+	return settings.Subsections("remote"), nil
 }

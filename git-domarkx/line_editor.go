@@ -154,32 +154,25 @@ func (e *lineEditor) line(ctx context.Context, prompt string, paste bool) (strin
 	e.terminal.SetBracketedPasteMode(paste)
 	defer e.terminal.SetBracketedPasteMode(false)
 	e.interrupted.Store(false)
-	type result struct {
-		line string
-		err  error
-	}
-	done := make(chan result, 1)
-	go func() {
+	line, err := await(ctx, func() (string, error) {
 		line, err := e.terminal.ReadLine()
 		if errors.Is(err, term.ErrPasteIndicator) {
 			err = nil
 		}
-		done <- result{line, err}
-	}()
-	select {
-	case r := <-done:
-		if errors.Is(r.err, io.EOF) {
-			fmt.Fprint(e.out, "\r\n")
-			e.reset()
-			if e.interrupted.Load() {
-				return "", errInterrupt
-			}
-		}
-		return r.line, r.err
-	case <-ctx.Done():
+		return line, err
+	})
+	switch {
+	case ctx.Err() != nil:
 		fmt.Fprint(e.out, "\r\n")
 		return "", context.Cause(ctx)
+	case errors.Is(err, io.EOF):
+		fmt.Fprint(e.out, "\r\n")
+		e.reset()
+		if e.interrupted.Load() {
+			return "", errInterrupt
+		}
 	}
+	return line, err
 }
 
 // recalled is the history of a line editor. It contains whole messages, which the editor

@@ -36,8 +36,8 @@ func (inv *invocation) modelSettings() (*gitcmd.Config, error) {
 // gitAnywhere is like git, but outside of a repository it reads the user's own configuration.
 func (inv *invocation) gitAnywhere() (*gitcmd.Git, error) {
 	git, err := inv.git()
-	var failed *gitcmd.Error
-	if errors.Is(err, gitcmd.ErrNoRepository) || errors.As(err, &failed) && failed.Code > 0 {
+	failed, ran := errors.AsType[*gitcmd.Error](err)
+	if errors.Is(err, gitcmd.ErrNoRepository) || ran && failed.Code > 0 {
 		return gitcmd.Anywhere(".", nil)
 	}
 	return git, err

@@ -30,8 +30,7 @@ func printWarnings(w io.Writer, warnings []error) {
 			kinds = append(kinds, known[name])
 		}
 		known[name].count++
-		var repeated *importer.Repeated
-		if errors.As(err, &repeated) {
+		if repeated, ok := errors.AsType[*importer.Repeated](err); ok {
 			known[name].count += repeated.Count - 1
 		}
 	}
@@ -50,8 +49,7 @@ var quotedText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompil
 // kindOfWarning returns the words of a warning without what differs between warnings of a kind: quoted texts, numbers and paths.
 func kindOfWarning(err error) string {
 	text := err.Error()
-	var syntax *syntax.Error
-	if errors.As(err, &syntax) {
+	if syntax, ok := errors.AsType[*syntax.Error](err); ok {
 		text = syntax.Msg
 	}
 	var words []string
@@ -65,8 +63,8 @@ func kindOfWarning(err error) string {
 
 // printWarning prints a problem with input that was accepted nevertheless, and more about it.
 func printWarning(w io.Writer, err error, more string) {
-	var syntax *syntax.Error
-	if !errors.As(err, &syntax) {
+	syntax, ok := errors.AsType[*syntax.Error](err)
+	if !ok {
 		printError(w, fmt.Errorf("warning: %w%s", err, more))
 		return
 	}

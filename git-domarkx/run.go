@@ -54,8 +54,7 @@ func runCommand(parser *kong.Kong, inv *invocation, args []string) error {
 		return parseFailure(err, inv)
 	}
 	err = inv.runCommand(command)
-	var usage *usageError
-	if errors.As(err, &usage) {
+	if usage, ok := errors.AsType[*usageError](err); ok {
 		usage.of(command)
 	}
 	return err
@@ -71,16 +70,15 @@ func (e *usageError) of(command *kong.Node) {
 // parseFailure converts an error of the parser to a usage error. If the user asked for
 // help or the version, it prints that.
 func parseFailure(err error, inv *invocation) error {
-	var ask *helpRequest
-	if errors.As(err, &ask) {
+	if ask, ok := errors.AsType[*helpRequest](err); ok {
 		return ask.print(inv.out)
 	}
 	if errors.Is(err, errVersion) {
 		return versionCmd{}.Run(inv)
 	}
 	failure := &usageError{msg: plainParseError(err)}
-	var parse *parseError
-	if !errors.As(err, &parse) {
+	parse, ok := errors.AsType[*parseError](err)
+	if !ok {
 		return failure
 	}
 	if len(parse.command.Children) > 0 {

@@ -65,20 +65,13 @@ func (inv *invocation) warnSecrets(opened managers, saved []engine.SaveResult) {
 
 // redactOnImport reports whether domarkx.redact is import.
 func (inv *invocation) redactOnImport() (bool, error) {
-	git, err := inv.git()
+	settings, err := inv.settings()
 	if err != nil {
 		return false, err
 	}
-	config, err := git.Config(inv.ctx)
-	if err != nil {
-		return false, err
-	}
-	switch value, _ := config.Get("domarkx.redact"); value {
-	case "":
-		return false, nil
-	case "import":
-		return true, nil
-	default:
+	value, _ := settings.Get("domarkx.redact")
+	if value != "" && value != "import" {
 		return false, fmt.Errorf("domarkx.redact is %q: %w, expected import", value, domarkx.ErrInvalid)
 	}
+	return value != "", nil
 }

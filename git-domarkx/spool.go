@@ -34,22 +34,13 @@ func (s *spool) close() error {
 // spoolInput reads standard input to its end. It returns early when the command is
 // cancelled.
 func (inv *invocation) spoolInput() (*spool, error) {
-	type result struct {
-		spool *spool
-		err   error
-	}
-	done := make(chan result, 1)
-	go func() {
+	return await(inv.ctx, func() (*spool, error) {
 		s, err := newSpool(inv.in)
-		done <- result{s, err}
-	}()
-	select {
-	case r := <-done:
-		return r.spool, r.err
-	case <-inv.ctx.Done():
-		go func() { (<-done).spool.close() }() // in case the input ends before the program does
-		return nil, context.Cause(inv.ctx)
-	}
+		if inv.ctx.Err() != nil { // nobody waits for it any more
+			return nil, errors.Join(context.Cause(inv.ctx), s.close())
+		}
+		return s, err
+	})
 }
 
 func newSpool(in io.Reader) (*spool, error) {

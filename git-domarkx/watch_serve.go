@@ -25,8 +25,7 @@ const watchMemory = 256 << 20
 func (inv *invocation) watchHere(dir string) error {
 	report := recording.NewReport(inv.getenv)
 	lock, err := recording.Acquire(inv.ctx, dir)
-	var running *recording.RunningError
-	if errors.As(err, &running) {
+	if running, ok := errors.AsType[*recording.RunningError](err); ok {
 		report.Ready()
 		inv.say("process %d records already", running.Process.PID)
 		return nil

@@ -50,18 +50,17 @@ func bootID() string {
 // limits returns what resources may do and use.
 func (inv *invocation) limits(git *gitcmd.Git) (plugins.Limits, error) {
 	var l plugins.Limits
-	var err error
-	if l.Forbidden, err = inv.forbidden(git); err != nil {
-		return l, err
-	}
 	config, err := git.Config(inv.ctx)
 	if err != nil {
+		return l, err
+	}
+	if l.Forbidden, err = inv.forbidden(git); err != nil {
 		return l, err
 	}
 	if l.Bounds, err = limit.Read(config); err != nil {
 		return l, err
 	}
-	l.Allow, err = inv.allowed(git)
+	l.Allow, err = allowed(config)
 	return l, err
 }
 
@@ -76,12 +75,8 @@ func (inv *invocation) forbidden(git *gitcmd.Git) ([]string, error) {
 }
 
 // allowed returns the actions that the user's configuration permits to resources.
-func (inv *invocation) allowed(git *gitcmd.Git) (domarkx.Allow, error) {
-	config, err := git.Config(inv.ctx)
-	if err != nil {
-		return domarkx.Allow{}, err
-	}
-	allow := domarkx.Allow{Mounts: config.GetAll("domarkx.allowMount"), DSNs: config.GetAll("domarkx.allowDSN"), URLs: config.GetAll("domarkx.allowURL")}
+func allowed(config *gitcmd.Config) (allow domarkx.Allow, err error) {
+	allow = domarkx.Allow{Mounts: config.GetAll("domarkx.allowMount"), DSNs: config.GetAll("domarkx.allowDSN"), URLs: config.GetAll("domarkx.allowURL")}
 	if allow.Network, err = config.Bool("domarkx.allowNetwork", false); err != nil {
 		return allow, err
 	}

@@ -12,7 +12,7 @@ import (
 
 // terminals returns access to the agents of Zeus, as the user has configured it.
 func (inv *invocation) terminals() (*zeus.Terminals, error) {
-	git, err := inv.git()
+	settings, err := inv.settings()
 	if err != nil {
 		return nil, err
 	}
@@ -21,15 +21,11 @@ func (inv *invocation) terminals() (*zeus.Terminals, error) {
 	if dir := filepath.Join(home, ".zeus"); home != "" && !slices.Contains(t.StateDirs, dir) {
 		t.StateDirs = append(t.StateDirs, dir)
 	}
-	config, err := git.Config(inv.ctx)
-	if err != nil {
-		return nil, err
-	}
-	t.Kitty = config.GetAll("domarkx.zeus.kitty")
-	if agent, ok := inv.config("domarkx.zeus.agentCommand"); ok && strings.TrimSpace(agent) != "" {
+	t.Kitty = settings.GetAll("domarkx.zeus.kitty")
+	if agent, ok := settings.Get("domarkx.zeus.agentCommand"); ok && strings.TrimSpace(agent) != "" {
 		t.Agent = agent
 	}
-	switch server, _ := inv.config("domarkx.zeus.tmux"); {
+	switch server, _ := settings.Get("domarkx.zeus.tmux"); {
 	case strings.Contains(server, "/"):
 		t.Tmux = []string{"-S", server}
 	case server != "":

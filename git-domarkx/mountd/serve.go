@@ -126,11 +126,11 @@ func unmountElsewhere(server *fusefs.Server) (busy string, err error) {
 	var said bytes.Buffer
 	cmd.Stderr = &said
 	err = cmd.Run()
-	var exit *exec.ExitError
+	exit, ran := errors.AsType[*exec.ExitError](err)
 	switch message := strings.TrimPrefix(strings.TrimSpace(said.String()), "git-domarkx: "); {
 	case err == nil:
 		return "", nil
-	case !errors.As(err, &exit): // the program cannot be started, for example after an update
+	case !ran: // the program cannot be started, for example after an update
 		return unmountHere(server)
 	case exit.ExitCode() == 1:
 		return message, nil
@@ -141,8 +141,7 @@ func unmountElsewhere(server *fusefs.Server) (busy string, err error) {
 
 func unmountHere(server *fusefs.Server) (string, error) {
 	err := server.TryUnmount(context.Background())
-	var busy *mountpoint.BusyError
-	if errors.As(err, &busy) {
+	if busy, ok := errors.AsType[*mountpoint.BusyError](err); ok {
 		return busy.Error(), nil
 	}
 	return "", err

@@ -34,11 +34,10 @@ func (m *Mounts) Start(ctx context.Context, dir string) error {
 	cmd := exec.Command(self, "mount", "--foreground", "--", dir)
 	cmd.Stdout, cmd.Stderr = log, log
 	err = background.Start(ctx, cmd)
-	var ended *background.EndedError
-	switch {
+	switch ended, ok := errors.AsType[*background.EndedError](err); {
 	case err == nil, ctx.Err() != nil:
 		return err
-	case errors.As(err, &ended):
+	case ok:
 		return fmt.Errorf("mounting on %q: the process that serves it ended (%v); see %s", dir, ended.State, log.Name())
 	}
 	return fmt.Errorf("%w; for details, run git domarkx doctor or see %s", err, log.Name())

@@ -67,9 +67,8 @@ func (m *Mounts) Unmount(ctx context.Context, dir string) error {
 		}
 	}
 	err := mountpoint.Unmount(ctx, dir)
-	var busy *mountpoint.BusyError
-	switch {
-	case errors.As(err, &busy):
+	switch _, busy := errors.AsType[*mountpoint.BusyError](err); {
+	case busy:
 		return &RefusedError{err}
 	case err != nil || forServer:
 		return err

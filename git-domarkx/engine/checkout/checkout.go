@@ -112,8 +112,8 @@ func (m *Manager) permitted(ctx context.Context, r Request) (permit.Permit, erro
 		return permit.Permit{}, err
 	}
 	p, err := m.trust.Gate(trust.Consent{Yes: r.Yes}).Permit(ctx, trust.Write{Session: info, Version: r.Version})
-	var untrusted *trust.UntrustedError
-	if !errors.As(err, &untrusted) {
+	untrusted, ok := errors.AsType[*trust.UntrustedError](err)
+	if !ok {
 		return p, err
 	}
 	var found []string

@@ -45,8 +45,8 @@ func Parse(data []byte) (Config, error) {
 	}
 	var tables map[string]any
 	if _, err := toml.Decode(string(data), &tables); err != nil {
-		var at toml.ParseError
-		if !errors.As(err, &at) {
+		at, ok := errors.AsType[toml.ParseError](err)
+		if !ok {
 			return Config{}, errorAt(nil, 0, err.Error(), domarkx.ErrInvalid)
 		}
 		return Config{}, errorAt(data, at.Position.Start, at.Message, domarkx.ErrInvalid)
