@@ -2,11 +2,19 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"reflect"
+	"slices"
+	"strings"
+	"time"
 
 	"github.com/alecthomas/kong"
 
+	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/find/pick"
+	"github.com/domarkx/domarkx/git-domarkx/find/when"
+	"github.com/domarkx/domarkx/gitstore/remote"
 )
 
 // A runner is a command that has no commands below it.
@@ -83,4 +91,117 @@ func (inv *invocation) completeArgument(arg *kong.Positional) error {
 		}
 	}
 	return nil
+}
+
+// complete replaces the names of sessions that a user typed, which may be parts of them (see [pick.Picker.FullName]).
+// It is for sessions that exist, in the opened repository.
+//
+// Commands after which the same part could mean another session, or that make copies elsewhere, do not call it: rm, redact,
+// restore, and the remotes' pull and fetch.
+func (inv *invocation) complete(names ...*string) error {
+	for _, name := range names {
+		full, err := inv.opened.picker().FullName(inv.ctx, *name)
+		if err != nil {
+			return err
+		}
+		*name = full
+	}
+	return nil
+}
+
+// selected returns the sessions that patterns or parts of their names choose, by name; all of them if there are none. It returns
+// an error for a pattern that no session matches.
+func (inv *invocation) selected(all []domarkx.Info, patterns []string) ([]domarkx.Info, error) {
+	full, err := inv.matching(all, patterns)
+	if err != nil {
+		return nil, err
+	}
+	return inv.opened.picker().Select(inv.ctx, all, pick.Options{Patterns: full, Sort: "name"})
+}
+
+// matching returns the patterns with the parts of names in them completed, or an error for one that no session matches.
+func (inv *invocation) matching(all []domarkx.Info, patterns []string) ([]string, error) {
+	var full []string
+	for _, p := range patterns {
+		some, err := inv.opened.picker().Select(inv.ctx, all, pick.Options{Patterns: []string{p}})
+		if err != nil && some == nil {
+			return nil, err
+		}
+		found := len(some) > 0
+		if isGlob := strings.ContainsAny(p, `*?[\`); !found && !isGlob {
+			was := p
+			if err := inv.complete(&p); err != nil {
+				return nil, err
+			}
+			found = p != was
+		}
+		if !found {
+			return nil, fmt.Errorf("session %q: %w", p, domarkx.ErrNoSession)
+		}
+		full = append(full, p)
+	}
+	return full, nil
+}
+
+// remoteAndNames returns the remote and the session names on a command line. If first is
+// the name of a session and not that of a remote or a path, it counts as a session name,
+// and the remote is the default one.
+func (inv *invocation) remoteAndNames(first string, names []string) (string, []string, error) {
+	session, err := inv.sessionOnly(first)
+	if err != nil {
+		return "", nil, err
+	}
+	if session != "" {
+		first, names = "", append([]string{session}, names...)
+	}
+	git, err := inv.git()
+	if err != nil {
+		return "", nil, err
+	}
+	found, err := remote.Find(inv.ctx, git, first)
+	return found.Name, names, err
+}
+
+// sessionOnly returns the session whose name a word is, unless it is a remote or a path. @N is the session with the Nth newest
+// activity; no other part of a name counts, because a misspelt remote would then send a session to another one.
+func (inv *invocation) sessionOnly(word string) (string, error) {
+	if word == "" {
+		return "", nil
+	}
+	configured, err := inv.remotes()
+	if err != nil || slices.Contains(configured, word) {
+		return "", err
+	}
+	if _, err := os.Stat(word); err == nil {
+		return "", nil
+	}
+	sessions, err := inv.sessions()
+	if err != nil {
+		return "", err
+	}
+	if strings.HasPrefix(word, "@") {
+		return inv.opened.picker().FullName(inv.ctx, word)
+	}
+	list, err := sessions.List(inv.ctx)
+	if slices.ContainsFunc(list, func(i domarkx.Info) bool { return i.Name == word }) {
+		return word, err
+	}
+	return "", err
+}
+
+// period parses the options --since and --until. It returns the zero time for an option that is
+// not given: from is included, to is not.
+func period(since, until string) (from, to time.Time, err error) {
+	now := time.Now()
+	if since != "" {
+		if from, err = when.Since(since, now); err != nil {
+			return from, to, badValue("--since", err)
+		}
+	}
+	if until != "" {
+		if to, err = when.Until(until, now); err != nil {
+			return from, to, badValue("--until", err)
+		}
+	}
+	return from, to, nil
 }

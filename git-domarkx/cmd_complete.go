@@ -1,6 +1,7 @@
 package main
 
 import (
+	_ "embed"
 	"fmt"
 	"iter"
 	"maps"
@@ -195,4 +196,24 @@ func offersOf[T any](list iter.Seq2[T, error], candidateOf func(T) clidoc.Candid
 		}
 	}
 	return words, nil
+}
+
+// The completion scripts. They call the program itself, with __complete.
+var (
+	//go:embed completion/git-domarkx.bash
+	bashCompletion string
+	//go:embed completion/_git-domarkx
+	zshCompletion string
+	//go:embed completion/git-domarkx.fish
+	fishCompletion string
+)
+
+type completionCmd struct {
+	Shell string `arg:"" enum:"bash,zsh,fish" name:"SHELL" help:"bash, zsh or fish."`
+}
+
+func (c *completionCmd) Run(inv *invocation) error {
+	script := map[string]string{"bash": bashCompletion, "zsh": zshCompletion, "fish": fishCompletion}[c.Shell]
+	_, err := inv.out.WriteString(script)
+	return err
 }

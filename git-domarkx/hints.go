@@ -2,8 +2,11 @@ package main
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 
+	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/gitstore/remote"
 )
 
@@ -61,4 +64,21 @@ func grouped[N int | int64](n N) string {
 		digits = digits[:i] + "," + digits[i:]
 	}
 	return digits
+}
+
+// mentionExpired says which versions that a session's messages link have no files any more.
+func (inv *invocation) mentionExpired(sessions *engine.SessionManager, r engine.Revision) error {
+	found, err := sessions.ExpiredLinks(inv.ctx, r)
+	if err != nil || len(found) == 0 {
+		return err
+	}
+	numbers := slices.Sorted(maps.Keys(found))
+	last := numbers[len(numbers)-1]
+	if len(numbers) > 1 {
+		inv.say("#%d and %s before it link versions without files:", last, countOf(len(numbers)-1, "message"))
+	} else {
+		inv.say("#%d links a version without files:", last)
+	}
+	inv.say("%v", found[last])
+	return nil
 }
