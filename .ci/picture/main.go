@@ -5,6 +5,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"html"
 	"io"
@@ -30,10 +31,10 @@ const (
 	background = "#1e2127"
 )
 
-// A style is the appearance of text. An empty colour means the default.
+// A style is the appearance of text, as far as the terminals on the pictures use it. An empty colour means the default.
 type style struct {
-	fg, bg                           string
-	bold, dim, italic, underline, rv bool
+	fg                string
+	bold, dim, invert bool
 }
 
 // A run is a piece of a line in one style, with the column where it starts.
@@ -92,79 +93,30 @@ func read(r io.Reader) (lines [][]run, columns int, err error) {
 }
 
 func (s *style) apply(codes []string) {
-	for i := 0; i < len(codes); i++ {
-		n, _ := strconv.Atoi(codes[i])
-		switch {
+	for _, code := range codes {
+		switch n, _ := strconv.Atoi(code); {
 		case n == 0:
 			*s = style{}
 		case n == 1:
 			s.bold = true
 		case n == 2:
 			s.dim = true
-		case n == 3:
-			s.italic = true
-		case n == 4:
-			s.underline = true
 		case n == 7:
-			s.rv = true
+			s.invert = true
 		case n == 22:
 			s.bold, s.dim = false, false
-		case n == 23:
-			s.italic = false
-		case n == 24:
-			s.underline = false
 		case n == 27:
-			s.rv = false
+			s.invert = false
 		case n == 39:
 			s.fg = ""
-		case n == 49:
-			s.bg = ""
 		case n >= 30 && n < 38:
 			s.fg = palette[n-30]
 		case n >= 90 && n < 98:
 			s.fg = palette[n-82]
-		case n >= 40 && n < 48:
-			s.bg = palette[n-40]
-		case n >= 100 && n < 108:
-			s.bg = palette[n-92]
 		case n == 38 || n == 48:
-			colour, used := extended(codes[i+1:])
-			if n == 38 {
-				s.fg = colour
-			} else {
-				s.bg = colour
-			}
-			i += used
+			return // a colour of a larger palette, which nothing here uses
 		}
 	}
-}
-
-// extended decodes the colour of "38;…" or "48;…", and returns the number of codes used.
-func extended(codes []string) (string, int) {
-	number := func(i int) int {
-		if i >= len(codes) {
-			return 0
-		}
-		n, _ := strconv.Atoi(codes[i])
-		return n
-	}
-	switch number(0) {
-	case 2:
-		return fmt.Sprintf("#%02x%02x%02x", number(1), number(2), number(3)), 4
-	case 5:
-		n := number(1)
-		switch {
-		case n < 16:
-			return palette[n], 2
-		case n < 232:
-			level := func(k int) int { return []int{0, 95, 135, 175, 215, 255}[k] }
-			n -= 16
-			return fmt.Sprintf("#%02x%02x%02x", level(n/36), level(n/6%6), level(n%6)), 2
-		}
-		grey := 8 + 10*(n-232)
-		return fmt.Sprintf("#%02x%02x%02x", grey, grey, grey), 2
-	}
-	return "", 1
 }
 
 func write(w io.Writer, lines [][]run, columns int) error {
@@ -188,13 +140,11 @@ func write(w io.Writer, lines [][]run, columns int) error {
 }
 
 func writeRun(w io.Writer, r run, x, top float64) {
-	fg, bg := r.fg, r.bg
-	if r.rv {
-		fg, bg = orDefault(bg, background), orDefault(fg, foreground)
-	}
+	fg := r.fg
 	width := float64(len([]rune(r.text))) * cellWidth
-	if bg != "" {
-		fmt.Fprintf(w, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\"/>\n", x, top, width, cellHeight, bg)
+	if r.invert {
+		fmt.Fprintf(w, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\"/>\n", x, top, width, cellHeight, cmp.Or(fg, foreground))
+		fg = background
 	}
 	if strings.TrimSpace(r.text) == "" {
 		return
@@ -209,18 +159,5 @@ func writeRun(w io.Writer, r run, x, top float64) {
 	if r.dim {
 		attributes += " opacity=\"0.6\""
 	}
-	if r.italic {
-		attributes += " font-style=\"italic\""
-	}
-	if r.underline {
-		attributes += " text-decoration=\"underline\""
-	}
 	fmt.Fprintf(w, "<text x=\"%.1f\" y=\"%.1f\" textLength=\"%.1f\"%s>%s</text>\n", x, top+13.5, width, attributes, html.EscapeString(r.text))
-}
-
-func orDefault(colour, otherwise string) string {
-	if colour == "" {
-		return otherwise
-	}
-	return colour
 }
