@@ -192,7 +192,7 @@ func plainParseError(err error) string {
 	if rest, ok := strings.CutPrefix(msg, `expected "`); ok {
 		return "missing " + strings.TrimSuffix(rest, `"`)
 	}
-	return strings.Replace(strings.Replace(msg, `one of "",`, "one of ", 1), `,"" but got`, " but got", 1) // no value is not one to type
+	return msg
 }
 
 func spaced(s string) string {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -31,9 +32,6 @@ func parse(parser *kong.Kong, args []string) (*kong.Node, error) {
 		}
 	}
 	if err := ctx.Reset(); err != nil {
-		return nil, &parseError{err, command}
-	}
-	if err := ctx.Resolve(); err != nil {
 		return nil, &parseError{err, command}
 	}
 	if _, err := ctx.Apply(); err != nil {
@@ -102,12 +100,14 @@ func checkEnum(value *kong.Value) error {
 		return nil
 	}
 	got := fmt.Sprint(value.Target)
-	allowed := value.EnumSlice()
-	if slices.Contains(allowed, got) {
-		return nil
-	}
-	for i := range allowed {
-		allowed[i] = fmt.Sprintf("%q", allowed[i])
+	var allowed []string
+	for _, word := range value.EnumSlice() {
+		if word == got {
+			return nil
+		}
+		if word != "" { // no value is not one to type
+			allowed = append(allowed, strconv.Quote(word))
+		}
 	}
 	return fmt.Errorf("%s must be one of %s but got %q", value.ShortSummary(), strings.Join(allowed, ","), got)
 }

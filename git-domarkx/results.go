@@ -3,10 +3,7 @@ package main
 import (
 	"errors"
 	"reflect"
-	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/git-domarkx/clidoc"
@@ -67,36 +64,7 @@ type resultPrinter interface{ row() any }
 // rowAlternatives are the row types of a command that prints rows of several types.
 type rowAlternatives []any
 
-// Field types that tables and JSON format specially.
-type (
-	oidField  string // an object id; people see an abbreviation
-	timeField int64  // Unix seconds; 0 if unknown
-	textField string // a text of several lines; people see it as one
-	codeField string // a line of a file; people see its tabs as spaces
-	pathField string // the path of a file or directory
-)
-
-// A costField is an amount in USD, if it is known.
-type costField struct {
-	usd   float64
-	known bool
-}
-
-// cell returns the amount; people see cents.
-func (c costField) cell() cell {
-	if !c.known {
-		return text("-")
-	}
-	return cell{program: strconv.FormatFloat(c.usd, 'f', 4, 64), person: strconv.FormatFloat(c.usd, 'f', 2, 64)}
-}
-
-func (c costField) value() jsonvalue.Value {
-	if !c.known {
-		return jsonvalue.Value{}
-	}
-	return jsonvalue.NumberValue(strconv.FormatFloat(c.usd, 'f', 6, 64))
-}
-
+// printResults prints rows as a table or as a JSON array, through the pager if they are longer than the screen.
 func printResults[T any](inv *invocation, asJSON bool, list []T) error {
 	return inv.paged(func() error {
 		w := newResultWriter[T](inv, asJSON)
@@ -137,11 +105,9 @@ type resultWriter[T any] struct {
 	asJSON  bool
 	aligned int // how many rows share the widths of columns
 	prompt  bool
-	columns []resultColumn
+	columns []reflect.StructField
 	json    jsonRows
 	table   *table
-	row     T      // the last one
-	cells   []cell // of a row that was printed at once
 	some    bool
 }
 
@@ -150,10 +116,10 @@ type resultWriter[T any] struct {
 const rowsAligned = 1000
 
 func newResultWriter[T any](inv *invocation, asJSON bool) *resultWriter[T] {
-	fields := columnsOf(reflect.TypeFor[T]())
-	t := newTable(heads(fields)...)
-	t.shapes = shapes(fields)
-	return &resultWriter[T]{inv: inv, asJSON: asJSON, aligned: rowsAligned, columns: resultColumns(fields, inv.out.tty), json: jsonRows{}, table: t}
+	columns := columnsOf(reflect.TypeFor[T]())
+	t := newTable(heads(columns)...)
+	t.shapes = shapes(columns)
+	return &resultWriter[T]{inv: inv, asJSON: asJSON, aligned: rowsAligned, columns: columns, json: jsonRows{}, table: t}
 }
 
 // add prints a row: at once if w.prompt is set, otherwise perhaps later.
@@ -170,13 +136,14 @@ func (w *resultWriter[T]) add(row T) error {
 	if w.prompt {
 		w.table.head = nil
 	}
-	w.row = row
-	fields := reflect.ValueOf(&w.row).Elem()
-	if !w.inv.out.tty {
-		w.cells = appendCells(w.cells[:0], fields, w.columns)
-		return errors.Join(w.table.writeLine(w.inv, w.cells), w.flush())
+	cells, fields := make([]cell, len(w.columns)), reflect.ValueOf(row)
+	for i, column := range w.columns {
+		cells[i] = cellOf(fields.FieldByIndex(column.Index).Interface(), w.table.shapes[i].kind)
 	}
-	w.table.add(appendCells(nil, fields, w.columns)...)
+	if !w.inv.out.tty {
+		return errors.Join(w.table.writeLine(w.inv, cells), w.flush())
+	}
+	w.table.add(cells...)
 	if len(w.table.rows) < w.aligned && !w.prompt {
 		return nil
 	}
@@ -203,161 +170,6 @@ func (w *resultWriter[T]) end() error {
 	err := w.table.write(w.inv)
 	w.table.head, w.table.rows = nil, w.table.rows[:0]
 	return err
-}
-
-// rowFields returns the fields of a row, with those of embedded structs. Their Index starts
-// at the row.
-func rowFields(t reflect.Type) []reflect.StructField {
-	return slices.DeleteFunc(reflect.VisibleFields(t), func(f reflect.StructField) bool { return f.Anonymous })
-}
-
-// columnsOf returns the fields of a row that are columns of a table.
-func columnsOf(t reflect.Type) []reflect.StructField {
-	return slices.DeleteFunc(rowFields(t), func(f reflect.StructField) bool { return f.Tag.Get("head") == "" })
-}
-
-func heads(columns []reflect.StructField) []string {
-	var names []string
-	for _, f := range columns {
-		names = append(names, f.Tag.Get("head"))
-	}
-	return names
-}
-
-func shapes(columns []reflect.StructField) []shape {
-	list := make([]shape, len(columns))
-	for i, f := range columns {
-		kind, option, _ := strings.Cut(f.Tag.Get("show"), ",")
-		switch f.Type.Kind() {
-		case reflect.Int, reflect.Int64:
-			if f.Type != reflect.TypeFor[timeField]() && kind != indexColumn {
-				kind = numberColumn
-			}
-		case reflect.Struct:
-			if f.Type == reflect.TypeFor[costField]() {
-				kind = numberColumn
-			}
-		}
-		list[i] = shape{kind: kind, spare: option != "", person: option == "person"}
-	}
-	return list
-}
-
-// A resultColumn makes the cells of one column.
-type resultColumn struct {
-	index []int // of the field in the row
-	cell  func(field reflect.Value) cell
-}
-
-// resultColumns returns what makes the cells of the fields, once for all rows. Cells that only programs read have no forms
-// for people.
-func resultColumns(fields []reflect.StructField, people bool) []resultColumn {
-	columns := make([]resultColumn, len(fields))
-	for i, f := range fields {
-		columns[i] = resultColumn{f.Index, cellOf(f, people)}
-	}
-	return columns
-}
-
-func cellOf(f reflect.StructField, people bool) func(reflect.Value) cell {
-	switch f.Type {
-	case reflect.TypeFor[outcomeField]():
-		return func(v reflect.Value) cell { return outcomeField(v.String()).cell() }
-	case reflect.TypeFor[costField]():
-		return func(v reflect.Value) cell { return v.Interface().(costField).cell() }
-	case reflect.TypeFor[oidField]():
-		return func(v reflect.Value) cell { return oid(v.String()) }
-	case reflect.TypeFor[timeField]():
-		if people {
-			return func(v reflect.Value) cell { return date(v.Int()) }
-		}
-		return func(v reflect.Value) cell { return cell{program: utc(v.Int())} }
-	case reflect.TypeFor[textField]():
-		return func(v reflect.Value) cell {
-			return cell{program: text(v.String()).program, person: oneLine(v.String())}
-		}
-	case reflect.TypeFor[codeField]():
-		return func(v reflect.Value) cell {
-			return cell{program: text(v.String()).program, person: withoutTabs(v.String())}
-		}
-	case reflect.TypeFor[pathField]():
-		return func(v reflect.Value) cell { return path(v.String()) }
-	case reflect.TypeFor[jsonvalue.Value]():
-		return func(v reflect.Value) cell { return text(v.Interface().(jsonvalue.Value).JSON()) }
-	case reflect.TypeFor[[]string]():
-		return func(v reflect.Value) cell { return text(strings.Join(v.Interface().([]string), ",")) }
-	}
-	switch isNumber := f.Type.Kind() == reflect.Int || f.Type.Kind() == reflect.Int64; {
-	case isNumber && people && f.Tag.Get("show") != indexColumn:
-		return func(v reflect.Value) cell { return number(v.Int()) }
-	case isNumber:
-		return func(v reflect.Value) cell { return text(strconv.FormatInt(v.Int(), 10)) }
-	}
-	return func(v reflect.Value) cell { return text(v.String()) }
-}
-
-// appendCells appends the cells of a row.
-func appendCells(line []cell, row reflect.Value, columns []resultColumn) []cell {
-	for _, c := range columns {
-		line = append(line, c.cell(row.FieldByIndex(c.index)))
-	}
-	return line
-}
-
-// A jsonRows converts rows to JSON. It keeps the fields of their types.
-type jsonRows map[reflect.Type][]reflect.StructField
-
-func (j jsonRows) fields(t reflect.Type) []reflect.StructField {
-	fields, ok := j[t]
-	if !ok {
-		fields = rowFields(t)
-		j[t] = fields
-	}
-	return fields
-}
-
-// value converts a row, or a value in a row.
-func (j jsonRows) value(v reflect.Value) jsonvalue.Value {
-	switch value := v.Interface().(type) {
-	case jsonvalue.Value:
-		return value
-	case costField:
-		return value.value()
-	case timeField:
-		if value == 0 {
-			return jsonvalue.Value{}
-		}
-		return jsonvalue.StringValue(time.Unix(int64(value), 0).UTC().Format(time.RFC3339))
-	}
-	switch v.Kind() {
-	case reflect.Bool:
-		return jsonvalue.BoolValue(v.Bool())
-	case reflect.String:
-		return jsonvalue.StringValue(v.String())
-	case reflect.Int, reflect.Int64:
-		return jsonvalue.NumberValue(strconv.FormatInt(v.Int(), 10))
-	case reflect.Pointer:
-		if v.IsNil() {
-			return jsonvalue.Value{}
-		}
-		return j.value(v.Elem())
-	case reflect.Slice:
-		items := make([]jsonvalue.Value, v.Len())
-		for i := range items {
-			items[i] = j.value(v.Index(i))
-		}
-		return jsonvalue.ArrayValue(items...)
-	}
-	var members []jsonvalue.Member
-	for _, f := range j.fields(v.Type()) {
-		name, option, _ := strings.Cut(f.Tag.Get("json"), ",")
-		field := v.FieldByIndex(f.Index)
-		if name == "" || name == "-" || option == "omitempty" && field.IsZero() {
-			continue
-		}
-		members = append(members, jsonvalue.Member{Name: name, Value: j.value(field)})
-	}
-	return jsonvalue.ObjectValue(members...)
 }
 
 // resultFields returns the JSON members of the results that a command prints, or nil.

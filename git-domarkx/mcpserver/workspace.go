@@ -13,6 +13,7 @@ import (
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 )
 
 type logRequest struct {
@@ -152,7 +153,7 @@ func (s *Server) readFile(ctx context.Context, r fileRequest) (fileResult, error
 		}
 		return result, result.page(r.Offset)
 	}
-	f, err := s.file(ctx, v, result.Path)
+	f, err := view.File(ctx, s.Store, v, result.Path)
 	if err != nil {
 		return result, err
 	}
@@ -216,39 +217,6 @@ func (s *Server) versionAt(ctx context.Context, r fileRequest) (domarkx.Version,
 	newest, err := s.workspace(ctx, r.Workspace)
 	v.Workspace = newest.Workspace
 	return v, err
-}
-
-func (s *Server) file(ctx context.Context, v domarkx.Version, path string) (domarkx.File, error) {
-	missing := fmt.Errorf("file %q: %w in version %s", path, domarkx.ErrNotFound, v.ID)
-	names := strings.Split(path, "/")
-	tree := engine.ResourceVersion(v.Resources, names[0])
-	if tree == "" {
-		return domarkx.File{}, missing
-	}
-	f, err := s.Store.Top(ctx, tree)
-	for _, name := range names[1:] {
-		if err != nil {
-			return f, err
-		}
-		if f.Type != domarkx.Directory {
-			return f, missing
-		}
-		var files []domarkx.File
-		if files, err = s.Store.Directory(ctx, f.ID); err != nil {
-			return f, err
-		}
-		found := false
-		for _, f2 := range files {
-			if f2.Name == name {
-				f, found = f2, true
-				break
-			}
-		}
-		if !found {
-			return f, missing
-		}
-	}
-	return f, err
 }
 
 func (s *Server) readDirectory(ctx context.Context, result *fileResult, id string, from int) error {

@@ -14,6 +14,7 @@ import (
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/html"
+	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 )
 
 // Limits of a page about a version.
@@ -33,66 +34,24 @@ func (s *Server) version(w http.ResponseWriter, r *http.Request, name string) er
 	if rest == "" {
 		return s.resources(w, v)
 	}
-	resource, file, _ := strings.Cut(rest, "/")
-	f, err := s.find(r, v, resource, file)
+	f, err := view.File(r.Context(), s.Store, v, rest)
+	switch {
+	case err != nil:
+		return err
+	case f.Type == domarkx.Directory:
+		return s.directory(w, r, v, rest, f)
+	case f.Type != domarkx.Regular && f.Type != domarkx.Symlink:
+		return fmt.Errorf("%q is a %s: %w", rest, f.Type, domarkx.ErrInvalid)
+	}
+	content, err := s.Store.Content(r.Context(), f.ID)
 	if err != nil {
 		return err
 	}
-	switch f.Type {
-	case domarkx.Directory:
-		return s.directory(w, r, v, rest, f)
-	case domarkx.Regular:
-		content, err := s.Store.Content(r.Context(), f.ID)
-		if err != nil {
-			return err
-		}
-		defer content.Close()
-		if r.URL.Query().Has("raw") {
-			return sendRaw(w, r, path.Base(rest), content)
-		}
-		return s.file(w, v, rest, f, content)
-	case domarkx.Symlink:
-		content, err := s.Store.Content(r.Context(), f.ID)
-		if err != nil {
-			return err
-		}
-		defer content.Close()
-		return s.file(w, v, rest, f, content)
+	defer content.Close()
+	if f.Type == domarkx.Regular && r.URL.Query().Has("raw") {
+		return sendRaw(w, r, path.Base(rest), content)
 	}
-	return fmt.Errorf("%q is a %s: %w", rest, f.Type, domarkx.ErrInvalid)
-}
-
-func (s *Server) find(r *http.Request, v domarkx.Version, resource, file string) (domarkx.File, error) {
-	for _, res := range v.Resources {
-		if res.ID != resource || res.Version == "" {
-			continue
-		}
-		f, err := s.Store.Top(r.Context(), res.Version)
-		if err != nil || file == "" {
-			return f, err
-		}
-		for name := range strings.SplitSeq(file, "/") {
-			if f.Type != domarkx.Directory {
-				return f, fmt.Errorf("%q in %q: %w", name, file, domarkx.ErrNotFound)
-			}
-			files, err := s.Store.Directory(r.Context(), f.ID)
-			if err != nil {
-				return f, err
-			}
-			found := false
-			for i := range files {
-				if files[i].Name == name {
-					f, found = files[i], true
-					break
-				}
-			}
-			if !found {
-				return f, fmt.Errorf("%q in %q: %w", name, file, domarkx.ErrNotFound)
-			}
-		}
-		return f, nil
-	}
-	return domarkx.File{}, fmt.Errorf("resource %q: %w", resource, domarkx.ErrNotFound)
+	return s.file(w, v, rest, f, content)
 }
 
 // crumbs writes the links to the directories above a path of a version.
