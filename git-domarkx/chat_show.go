@@ -46,12 +46,6 @@ func (t *talk) display(e chat.Event) {
 	}
 }
 
-// displayed returns text of a model, with escapes for characters that could control the
-// terminal.
-func displayed(s string) string {
-	return escapeRunes(strings.ReplaceAll(s, "\r\n", "\n"), func(r rune) bool { return unsafeOnTerminal(r) && r != '\n' && r != '\t' })
-}
-
 func (t *talk) write(s string) {
 	if s == "" {
 		return

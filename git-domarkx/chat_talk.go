@@ -12,7 +12,6 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/chat"
-	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
@@ -158,7 +157,7 @@ func (t *talk) turn(message *string) error {
 func (t *talk) history() []string {
 	const most, looked = 100, 1000
 	var all []string
-	info, err := t.opened.sessions.Resolve(t.inv.ctx, engine.Revision{Name: t.command.Name, Message: -1})
+	info, err := t.opened.sessions.Resolve(t.inv.ctx, tipOf(t.command.Name))
 	if err != nil {
 		return nil
 	}

@@ -175,6 +175,30 @@ func asTyped(ctx *kong.DecodeContext, target reflect.Value) error {
 	return nil
 }
 
+// An optionalFlag is an option whose value can be left out: --name or --name=VALUE.
+type optionalFlag struct {
+	given bool
+	value string // "" if it was left out
+}
+
+// Decode implements [kong.MapperValue].
+func (f *optionalFlag) Decode(ctx *kong.DecodeContext) error {
+	f.given = true
+	if ctx.Scan.Peek().Type != kong.FlagValueToken {
+		return nil
+	}
+	if err := asTyped(ctx, reflect.ValueOf(&f.value).Elem()); err != nil {
+		return err
+	}
+	if f.value == "" {
+		return fmt.Errorf("a value is missing after --%s=", ctx.Value.Name)
+	}
+	return nil
+}
+
+// IsBool makes the parser accept the option without a value.
+func (optionalFlag) IsBool() bool { return true }
+
 // A helpRequest stops parsing because the user asked for help about a command.
 type helpRequest struct {
 	node *kong.Node

@@ -201,12 +201,12 @@ func (c *agentResumeCmd) isFetched(inv *invocation, opened managers, name string
 // fork forks the session if the revision is not the end of it, and returns the revision to
 // resume.
 func (c *agentResumeCmd) fork(inv *invocation, opened managers, revision engine.Revision, info domarkx.Info) (engine.Revision, error) {
-	tip, err := opened.sessions.Resolve(inv.ctx, engine.Revision{Name: revision.Name, Message: -1})
+	tip, err := opened.sessions.Resolve(inv.ctx, tipOf(revision.Name))
 	if err != nil {
 		return revision, err
 	}
 	if whole := revision.Message < 0 || revision.Message == info.Messages-1; whole && tip.ID == info.ID {
-		return engine.Revision{Name: revision.Name, Message: -1}, nil
+		return tipOf(revision.Name), nil
 	}
 	base := revision.Name + ".resumed"
 	for n := 1; ; n++ {
@@ -222,7 +222,7 @@ func (c *agentResumeCmd) fork(inv *invocation, opened managers, revision engine.
 			return revision, err
 		}
 		fmt.Fprintf(inv.err, "forked as %s\n", visible(fork.Name))
-		return engine.Revision{Name: fork.Name, Message: -1}, nil
+		return tipOf(fork.Name), nil
 	}
 }
 

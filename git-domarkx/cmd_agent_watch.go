@@ -148,8 +148,7 @@ func (inv *invocation) newWatcher(dir string, prints bool) (*recording.Watcher, 
 	if err != nil {
 		return nil, err
 	}
-	opened.store.BoundMemory(packMemory)
-	setGCPercent(inv.getenv, 100) // unlike a command, a watcher runs for days
+	inv.boundMemory(opened)
 	debug.SetMemoryLimit(watchMemory)
 	logger := slog.New(slog.NewTextHandler(inv.err, nil))
 	r := &recorder{inv: inv, opened: opened, logger: logger, prints: prints, bad: map[string]bool{}}

@@ -73,9 +73,9 @@ func (inv *invocation) candidates(e clidoc.Expectation) ([]clidoc.Candidate, err
 	i := strings.LastIndexAny(e.Typed, "#:@")
 	switch {
 	case i >= 0 && e.Typed[i] == '@' && e.Kind == clidoc.ValueWorkspace:
-		return inv.versionCandidates(opened, e.Typed, i)
+		return revisionCandidates(opened.sessions.VersionLog(inv.ctx, tipOf(e.Typed[:i])), e.Typed, i, func(v domarkx.Version) (id, about string) { return v.ID, v.Subject })
 	case i >= 0 && e.Typed[i] == '@' && e.Kind == clidoc.ValueSession:
-		return inv.snapshotCandidates(opened, e.Typed, i)
+		return revisionCandidates(opened.sessions.Log(inv.ctx, tipOf(e.Typed[:i])), e.Typed, i, func(s domarkx.Info) (id, about string) { return s.ID, s.Subject })
 	case i >= 0 && (e.Kind == clidoc.ValueSession || e.Kind == clidoc.ValueWorkspace):
 		return inv.messageCandidates(opened, e.Typed, i)
 	}
@@ -163,21 +163,16 @@ func (inv *invocation) messageCandidates(opened managers, typed string, i int) (
 	}, typed)
 }
 
-// snapshotCandidates lists the snapshots whose id starts with the text after the @ at
-// typed[i].
-func (inv *invocation) snapshotCandidates(opened managers, typed string, i int) ([]clidoc.Candidate, error) {
-	revision := engine.Revision{Name: typed[:i], Message: -1}
-	return offersOf(opened.sessions.Log(inv.ctx, revision), func(s domarkx.Info) clidoc.Candidate {
-		return clidoc.Candidate{Word: typed[:i+1] + abbreviated(s.ID, typed[i+1:]), About: s.Subject}
+// revisionCandidates lists the snapshots or versions whose id starts with the text after the @ at typed[i].
+func revisionCandidates[T any](log iter.Seq2[T, error], typed string, i int, describe func(T) (id, about string)) ([]clidoc.Candidate, error) {
+	return offersOf(log, func(item T) clidoc.Candidate {
+		id, about := describe(item)
+		return clidoc.Candidate{Word: typed[:i+1] + abbreviated(id, typed[i+1:]), About: about}
 	}, typed)
 }
 
-func (inv *invocation) versionCandidates(opened managers, typed string, i int) ([]clidoc.Candidate, error) {
-	revision := engine.Revision{Name: typed[:i], Message: -1}
-	return offersOf(opened.sessions.VersionLog(inv.ctx, revision), func(v domarkx.Version) clidoc.Candidate {
-		return clidoc.Candidate{Word: typed[:i+1] + abbreviated(v.ID, typed[i+1:]), About: v.Subject}
-	}, typed)
-}
+// tipOf returns the newest snapshot of a session, or version of a workspace.
+func tipOf(name string) engine.Revision { return engine.Revision{Name: name, Message: -1} }
 
 // abbreviated returns the first 10 characters of an object id, or more if more was typed.
 func abbreviated(id, typed string) string { return id[:min(len(id), max(10, len(typed)))] }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/alecthomas/kong"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/find/size"
 	"github.com/domarkx/domarkx/git-domarkx/find/when"
@@ -14,34 +13,9 @@ import (
 
 type gcCmd struct {
 	findingOption
-	Expire expireFlag `name:"expire-versions" placeholder:"[=WHEN]" help:"Remove the files of workspace versions that are older than WHEN, or than domarkx.versions.keep."`
-	DryRun bool       `name:"dry-run" help:"Only list the versions whose files would be removed, and say how many bytes that frees."`
+	Expire optionalFlag `name:"expire-versions" placeholder:"[=WHEN]" help:"Remove the files of workspace versions that are older than WHEN, or than domarkx.versions.keep."`
+	DryRun bool         `name:"dry-run" help:"Only list the versions whose files would be removed, and say how many bytes that frees."`
 }
-
-// expireFlag is the option --expire-versions, whose value can be left out.
-type expireFlag struct {
-	given bool
-	when  string // "" if it has no value
-}
-
-// Decode implements [kong.MapperValue].
-func (e *expireFlag) Decode(ctx *kong.DecodeContext) error {
-	e.given = true
-	if ctx.Scan.Peek().Type != kong.FlagValueToken {
-		return nil
-	}
-	token, err := ctx.Scan.PopValue("when")
-	if err != nil {
-		return err
-	}
-	if e.when = fmt.Sprint(token.Value); e.when == "" {
-		return errors.New("expected " + when.ExpiryForms + " after --expire-versions=")
-	}
-	return nil
-}
-
-// IsBool makes the parser accept the option without a value.
-func (expireFlag) IsBool() bool { return true }
 
 // keepKey is the setting that says which versions keep their files.
 const keepKey = "domarkx.versions.keep"
@@ -73,8 +47,8 @@ func (c *gcCmd) Run(inv *invocation, opened managers) error {
 // policy returns which versions expire, or nil if all are kept.
 func (c *gcCmd) policy(inv *invocation) (*redact.Policy, error) {
 	value, set := inv.config(keepKey)
-	if c.Expire.when != "" {
-		value = c.Expire.when
+	if c.Expire.value != "" {
+		value = c.Expire.value
 	} else if !set {
 		if c.Expire.given || c.DryRun {
 			return nil, usagef("which versions expire? Give --expire-versions=WHEN, or set %s: %s", keepKey, when.ExpiryForms)
@@ -83,7 +57,7 @@ func (c *gcCmd) policy(inv *invocation) (*redact.Policy, error) {
 	}
 	since, newest, err := when.Expiry(value, time.Now())
 	switch {
-	case err != nil && c.Expire.when != "":
+	case err != nil && c.Expire.value != "":
 		return nil, badValue("--expire-versions", err)
 	case err != nil:
 		return nil, fmt.Errorf("git config %s: %w", keepKey, err)

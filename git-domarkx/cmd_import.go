@@ -7,43 +7,17 @@ import (
 	"os"
 	"slices"
 
-	"github.com/alecthomas/kong"
 	"github.com/domarkx/domarkx/git-domarkx/engine/importer"
 )
 
 type importCmd struct {
 	rowsOption[importRow]
-	As     string    `placeholder:"NAME" help:"The session's name, when one document is imported; of several, that of standard input."`
-	Format string    `placeholder:"F" help:"The documents' format: md, json, agent-chatter, zeus, openpocket, or an agent (${agents}). Recognised by content unless given."`
-	Links  linksFlag `placeholder:"[=WS]" help:"Link messages to the workspace versions that the documents state, where the session's workspace, or WS, has them."`
-	Attach []string  `placeholder:"PATH" sep:"none" help:"Keep this file with the session, by its path below the document's directory. Can be given several times, for one document."`
-	Paths  []string  `arg:"" name:"PATH" help:"A file, a directory, or - for standard input, which needs --as."`
+	As     string       `placeholder:"NAME" help:"The session's name, when one document is imported; of several, that of standard input."`
+	Format string       `placeholder:"F" help:"The documents' format: md, json, agent-chatter, zeus, openpocket, or an agent (${agents}). Recognised by content unless given."`
+	Links  optionalFlag `placeholder:"[=WS]" help:"Link messages to the workspace versions that the documents state, where the session's workspace, or WS, has them."`
+	Attach []string     `placeholder:"PATH" sep:"none" help:"Keep this file with the session, by its path below the document's directory. Can be given several times, for one document."`
+	Paths  []string     `arg:"" name:"PATH" help:"A file, a directory, or - for standard input, which needs --as."`
 }
-
-// A linksFlag is an option with an optional value.
-type linksFlag struct {
-	given     bool
-	workspace string // "" if no value was given
-}
-
-// Decode reads the value after "=", if any.
-func (l *linksFlag) Decode(ctx *kong.DecodeContext) error {
-	l.given = true
-	if ctx.Scan.Peek().Type != kong.FlagValueToken {
-		return nil
-	}
-	token, err := ctx.Scan.PopValue("workspace")
-	if err != nil {
-		return err
-	}
-	if l.workspace = fmt.Sprint(token.Value); l.workspace == "" {
-		return errors.New("expected the name of a workspace after --links=")
-	}
-	return nil
-}
-
-// IsBool makes the parser accept the option without a value.
-func (linksFlag) IsBool() bool { return true }
 
 func (c *importCmd) prepare(*invocation) error {
 	if c.Format != "" {
@@ -61,7 +35,7 @@ func (c *importCmd) prepare(*invocation) error {
 }
 
 func (c *importCmd) Run(inv *invocation, opened managers) error {
-	request := importer.Request{Paths: c.Paths, As: c.As, Format: c.Format, Links: c.Links.given, LinksOf: c.Links.workspace, Attach: c.Attach}
+	request := importer.Request{Paths: c.Paths, As: c.As, Format: c.Format, Links: c.Links.given, LinksOf: c.Links.value, Attach: c.Attach}
 	if slices.Contains(c.Paths, "-") {
 		input, err := inv.spoolInput()
 		if err != nil {
@@ -108,6 +82,12 @@ func (inv *invocation) importDocuments(opened managers, request importer.Request
 		inv.warnSecrets(opened, result.Sessions)
 	}
 	return inv.bad(result.Bad...)
+}
+
+// boundMemory bounds the memory that a command takes for whole sessions, of which it may read many.
+func (inv *invocation) boundMemory(opened managers) {
+	opened.store.BoundMemory(packMemory)
+	setGCPercent(inv.getenv, 100)
 }
 
 // packMemory is how many bytes of packs may stay in memory while whole sessions are

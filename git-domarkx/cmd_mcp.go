@@ -32,8 +32,7 @@ func (c *mcpCmd) prepare(*invocation) error {
 }
 
 func (c *mcpCmd) Run(inv *invocation, opened managers) error {
-	opened.store.BoundMemory(packMemory)
-	setGCPercent(inv.getenv, 100) // unlike a command, a server runs for days
+	inv.boundMemory(opened)
 	s := &mcpserver.Server{Sessions: opened.sessions, Turns: opened.turns, Store: opened.store, Write: c.Write, Pattern: *c.Session, Version: versionText(release, commit, buildInfo()), Warn: inv.warn}
 	server, err := s.New()
 	if err != nil {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/domarkx/domarkx/format/domarkx"
-	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/gitstore/refname"
 )
 
@@ -20,7 +19,7 @@ func (c *restoreCmd) Run(inv *invocation, opened managers) error {
 		if c.Redacted {
 			info, err := opened.redactions.Undo(inv.ctx, name)
 			if errors.Is(err, domarkx.ErrNotFound) {
-				if gone, e := opened.sessions.ExpiredLinks(inv.ctx, engine.Revision{Name: name, Message: -1}); e == nil && len(gone) > 0 {
+				if gone, e := opened.sessions.ExpiredLinks(inv.ctx, tipOf(name)); e == nil && len(gone) > 0 {
 					err = fmt.Errorf("%w; files of its versions expired, and nothing brings these back", err)
 				}
 			}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 )
 
@@ -31,7 +30,7 @@ type trustRow struct {
 }
 
 func (inv *invocation) trust(opened managers, name string) error {
-	info, err := opened.sessions.Resolve(inv.ctx, engine.Revision{Name: name, Message: -1})
+	info, err := opened.sessions.Resolve(inv.ctx, tipOf(name))
 	if err != nil {
 		return err
 	}

@@ -30,8 +30,7 @@ func (c *webCmd) prepare(*invocation) error {
 }
 
 func (c *webCmd) Run(inv *invocation, opened managers) error {
-	opened.store.BoundMemory(packMemory)
-	setGCPercent(inv.getenv, 100) // unlike a command, a server runs for days
+	inv.boundMemory(opened)
 	var config net.ListenConfig
 	listener, err := config.Listen(inv.ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(c.Port)))
 	if err != nil {

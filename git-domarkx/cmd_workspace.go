@@ -5,7 +5,6 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonvalue"
-	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/checkout"
 	"github.com/domarkx/domarkx/git-domarkx/find/compare"
 )
@@ -186,7 +185,7 @@ func (c *workspaceCheckoutCmd) Run(inv *invocation, opened managers) error {
 	if err != nil {
 		return err
 	}
-	return c.checkOut(inv, opened, checkout.Request{Of: engine.Revision{Name: c.Revision.Name, Message: -1}, Version: v, Dir: c.Dir, Yes: c.Yes})
+	return c.checkOut(inv, opened, checkout.Request{Of: tipOf(c.Revision.Name), Version: v, Dir: c.Dir, Yes: c.Yes})
 }
 
 type workspaceAttachCmd struct {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	zeusformat "github.com/domarkx/domarkx/format/zeus"
-	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/zeus"
 )
 
@@ -63,7 +62,7 @@ func (c *zeusListCmd) find(inv *invocation, opened managers) ([]listed, error) {
 	var all []listed
 	for _, info := range infos {
 		all = append(all, listed{info.Name, func() (*domarkx.Document, error) {
-			doc, _, err := opened.sessions.Document(inv.ctx, engine.Revision{Name: info.Name, Message: -1})
+			doc, _, err := opened.sessions.Document(inv.ctx, tipOf(info.Name))
 			return doc, err
 		}})
 	}

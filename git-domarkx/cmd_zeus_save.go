@@ -139,7 +139,7 @@ func (c *zeusSaveCmd) store(inv *invocation, opened managers, snapshot []byte, n
 }
 
 func isSession(ctx context.Context, sessions *engine.SessionManager, name string) (bool, error) {
-	_, err := sessions.Resolve(ctx, engine.Revision{Name: name, Message: -1})
+	_, err := sessions.Resolve(ctx, tipOf(name))
 	if errors.Is(err, domarkx.ErrNotFound) {
 		return false, nil
 	}

@@ -15,23 +15,10 @@ import (
 // field returns s as one field of a tab-separated line. It escapes backslashes as \\, and what could control a terminal: tabs
 // and line ends as \t, \n and \r, others as \xNN and \uNNNN. Bytes that are not UTF-8 stay as they are.
 func field(s string) string {
-	if isPlain(s) || strings.IndexFunc(s, unsafeInField) < 0 {
+	if isPlain(s) {
 		return s
 	}
-	var b strings.Builder
-	for s != "" {
-		r, size := utf8.DecodeRuneInString(s)
-		switch {
-		case r == '\\':
-			b.WriteString(`\\`)
-		case unsafeInField(r):
-			b.WriteString(escaped(r))
-		default:
-			b.WriteString(s[:size])
-		}
-		s = s[size:]
-	}
-	return b.String()
+	return escapeRunes(s, func(r rune) bool { return r == '\\' || unsafeOnTerminal(r) })
 }
 
 // isPlain reports whether s has only printable ASCII characters and no backslash, as most fields do.
@@ -44,16 +31,16 @@ func isPlain(s string) bool {
 	return true
 }
 
-func unsafeInField(r rune) bool { return r == '\\' || unsafeOnTerminal(r) }
-
 // visible escapes the characters of s that could control a terminal: those that move the
 // cursor, change colours or reverse the text direction.
 func visible(s string) string {
-	return escapeRunes(s, func(r rune) bool { return unsafeOnTerminal(r) && r != '\n' })
+	return escapeRunes(strings.ToValidUTF8(s, "\uFFFD"), func(r rune) bool { return unsafeOnTerminal(r) && r != '\n' })
 }
 
 // visibleLine is like [visible] but also escapes line ends, for one cell of a table.
-func visibleLine(s string) string { return escapeRunes(s, unsafeOnTerminal) }
+func visibleLine(s string) string {
+	return escapeRunes(strings.ToValidUTF8(s, "\uFFFD"), unsafeOnTerminal)
+}
 
 // oneLine returns s with one space for each run of white space.
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
@@ -75,18 +62,26 @@ func withoutTabs(line string) string {
 	return b.String()
 }
 
+// displayed returns text of several lines, with escapes for what could control a terminal.
+func displayed(s string) string {
+	s = strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\r\n", "\n")
+	return escapeRunes(s, func(r rune) bool { return unsafeOnTerminal(r) && r != '\n' && r != '\t' })
+}
+
+// escapeRunes escapes characters. Bytes that are not UTF-8 stay as they are.
 func escapeRunes(s string, bad func(rune) bool) string {
-	s = strings.ToValidUTF8(s, "\uFFFD")
 	if strings.IndexFunc(s, bad) < 0 {
 		return s
 	}
 	var b strings.Builder
-	for _, r := range s {
+	for s != "" {
+		r, size := utf8.DecodeRuneInString(s)
 		if bad(r) {
 			b.WriteString(escaped(r))
 		} else {
-			b.WriteRune(r)
+			b.WriteString(s[:size])
 		}
+		s = s[size:]
 	}
 	return b.String()
 }
@@ -94,6 +89,8 @@ func escapeRunes(s string, bad func(rune) bool) string {
 // escaped returns the escape of a character.
 func escaped(r rune) string {
 	switch {
+	case r == '\\':
+		return `\\`
 	case r == '\n':
 		return `\n`
 	case r == '\t':
@@ -143,9 +140,7 @@ func (v *visibleWriter) Close() error {
 }
 
 func (v *visibleWriter) emit(data []byte) error {
-	text := strings.ReplaceAll(string(data), "\r\n", "\n")
-	text = escapeRunes(text, func(r rune) bool { return unsafeOnTerminal(r) && r != '\n' && r != '\t' })
-	_, err := io.WriteString(v.w, text)
+	_, err := io.WriteString(v.w, displayed(string(data)))
 	return err
 }
 

@@ -34,8 +34,7 @@ func (c *exportCmd) site(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	opened.store.BoundMemory(packMemory)
-	setGCPercent(inv.getenv, 100)
+	inv.boundMemory(opened)
 	inv.mentionDrafts()
 	all, unlisted := opened.sessions.ListAbout(inv.ctx)
 	if all == nil && unlisted != nil {

@@ -73,8 +73,7 @@ func (inv *invocation) revisionIn(name, spelled string, others ...string) (*engi
 	if err := inv.complete(&revision.Name); err != nil {
 		return nil, engine.Revision{}, err
 	}
-	inv.opened.store.BoundMemory(packMemory)
-	setGCPercent(inv.getenv, 100)
+	inv.boundMemory(inv.opened)
 	inv.mentionDrafts(revision.Name)
 	return sessions, revision, nil
 }

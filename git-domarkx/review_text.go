@@ -144,7 +144,7 @@ func (w reviewWriter) file(f *review.File) error {
 func (w reviewWriter) lines(lines []string) error {
 	for _, line := range lines {
 		if w.inv.out.tty {
-			line = escapeRunes(strings.TrimSuffix(line, "\r"), func(r rune) bool { return unsafeOnTerminal(r) && r != '\t' })
+			line = displayed(strings.TrimSuffix(line, "\r"))
 		}
 		st := plain
 		if strings.HasPrefix(line, "+") {
