@@ -122,24 +122,22 @@ func (s *Server) resource(ctx context.Context, uri string) ([]*sdk.ResourceConte
 // errNoResource is the error for a URI that is not like one of the templates.
 var errNoResource = fmt.Errorf("resource: %w: expected %sNAME, %[2]sNAME/messages/K or %[3]sNAME/VERSION/RESOURCE/PATH", domarkx.ErrNotFound, sessionsURI, workspacesURI)
 
-// named returns the offered session of an escaped name.
-func (s *Server) named(escaped string) (engine.Revision, error) {
+// named returns the newest snapshot of the offered session of an escaped name.
+func (s *Server) named(ctx context.Context, escaped string) (engine.Revision, domarkx.Info, error) {
 	name, err := url.PathUnescape(escaped)
 	if err != nil {
-		return engine.Revision{}, fmt.Errorf("name %q: %w: a %% has no two hexadecimal digits after it", escaped, domarkx.ErrInvalid)
+		return engine.Revision{}, domarkx.Info{}, fmt.Errorf("name %q: %w: a %% has no two hexadecimal digits after it", escaped, domarkx.ErrInvalid)
 	}
 	if !s.offers(name) {
-		return engine.Revision{}, s.notOffered("session", name)
+		return engine.Revision{}, domarkx.Info{}, s.notOffered("session", name)
 	}
-	return engine.Revision{Name: name, Message: -1}, nil
+	r := engine.Revision{Name: name, Message: -1}
+	info, err := s.resolve(ctx, r)
+	return r, info, err
 }
 
 func (s *Server) messageResource(ctx context.Context, uri, escaped string, k int) ([]*sdk.ResourceContents, error) {
-	r, err := s.named(escaped)
-	if err != nil {
-		return nil, err
-	}
-	info, err := s.resolve(ctx, r)
+	r, info, err := s.named(ctx, escaped)
 	if err != nil {
 		return nil, err
 	}
@@ -159,11 +157,7 @@ func (s *Server) messageResource(ctx context.Context, uri, escaped string, k int
 }
 
 func (s *Server) sessionResource(ctx context.Context, uri, escaped string) ([]*sdk.ResourceContents, error) {
-	r, err := s.named(escaped)
-	if err != nil {
-		return nil, err
-	}
-	info, err := s.resolve(ctx, r)
+	r, info, err := s.named(ctx, escaped)
 	if err != nil {
 		return nil, err
 	}

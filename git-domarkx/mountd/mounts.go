@@ -218,9 +218,8 @@ func served(path string) bool {
 	return atomicfile.TryLock(file) != nil
 }
 
-// awaitServer waits until the server of an unmounted mount has created snapshots of all
-// saves.
-func awaitServer(ctx context.Context, m Mount) error {
+// awaitEnd waits until the server of an unmounted mount has created snapshots of all saves.
+func (m Mount) awaitEnd(ctx context.Context) error {
 	for served(m.note) {
 		if err := pause(ctx); err != nil {
 			return err

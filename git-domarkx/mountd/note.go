@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -23,7 +24,7 @@ type registration struct {
 	PID int    `json:"pid"`
 
 	file    *os.File
-	control *control
+	control net.Listener // of the socket; nil if there is none
 }
 
 // register writes the note about a mount on dir. In a read-only repository it writes
@@ -49,11 +50,7 @@ func register(ctx context.Context, git *gitcmd.Git, dir string) (*registration, 
 		}
 	}
 	r := &registration{Dir: dir, PID: os.Getpid(), file: file}
-	data, err := json.Marshal(r)
-	if err == nil {
-		err = errors.Join(file.Truncate(0), writeAll(file, data))
-	}
-	return r, err
+	return r, errors.Join(file.Truncate(0), json.NewEncoder(file).Encode(r))
 }
 
 // isFileAt reports whether a path still refers to an open file.
@@ -90,11 +87,6 @@ func pause(ctx context.Context) error {
 	}
 }
 
-func writeAll(file *os.File, data []byte) error {
-	_, err := file.Write(data)
-	return err
-}
-
 func ignoreReadOnly(err error) error {
 	if errors.Is(err, syscall.EROFS) || errors.Is(err, os.ErrPermission) {
 		return nil
@@ -109,7 +101,7 @@ func (r *registration) end() error {
 		return nil
 	}
 	if r.control != nil {
-		r.control.end()
+		r.control.Close()
 	}
 	var err error
 	if path := r.file.Name(); isFileAt(r.file, path) {

@@ -32,45 +32,43 @@ type controlAnswer struct {
 // controlPath returns the path of a server's socket, given the path of its note.
 func controlPath(note string) string { return note + ".socket" }
 
-// A control answers the questions of commands on a socket until the server of a mount
-// ends.
-type control struct {
-	server   *fusefs.Server
-	listener net.Listener
-}
-
-// serveControl listens on a socket. If that fails, it logs the error, and commands must
-// wait until the server stores saves by itself.
-func serveControl(ctx context.Context, server *fusefs.Server, path string, log *slog.Logger) *control {
-	address, release, err := socketAddress(path)
+// serveControl answers the questions of commands on a socket, until the listener is closed. If that fails, it logs the error, and
+// commands must wait until the server stores saves by itself.
+func serveControl(ctx context.Context, server *fusefs.Server, path string, log *slog.Logger) net.Listener {
+	listener, err := listenControl(ctx, path)
 	if err != nil {
 		log.Error("listening for commands", "err", err)
-		return &control{}
+		return nil
+	}
+	ctx = context.WithoutCancel(ctx)
+	go func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go answer(ctx, server, conn)
+		}
+	}()
+	return listener
+}
+
+func listenControl(ctx context.Context, path string) (net.Listener, error) {
+	address, release, err := socketAddress(path)
+	if err != nil {
+		return nil, err
 	}
 	defer release()
 	os.Remove(path) // a killed server may have left it
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "unix", address)
-	if err != nil {
-		log.Error("listening for commands", "err", err)
-		return &control{}
+	if err == nil {
+		listener.(*net.UnixListener).SetUnlinkOnClose(false) // the address can be a /proc path, which Close must not remove
 	}
-	listener.(*net.UnixListener).SetUnlinkOnClose(false) // the address can be a /proc path, which Close must not remove
-	c := &control{server, listener}
-	go c.serve(context.WithoutCancel(ctx))
-	return c
+	return listener, err
 }
 
-func (c *control) serve(ctx context.Context) {
-	for {
-		conn, err := c.listener.Accept()
-		if err != nil {
-			return
-		}
-		go c.answer(ctx, conn)
-	}
-}
-
-func (c *control) answer(ctx context.Context, conn net.Conn) {
+// answer answers a question.
+func answer(ctx context.Context, server *fusefs.Server, conn net.Conn) {
 	defer conn.Close()
 	question := make([]byte, 128)
 	_ = conn.SetDeadline(time.Now().Add(time.Minute))
@@ -81,20 +79,13 @@ func (c *control) answer(ctx context.Context, conn net.Conn) {
 	var a controlAnswer
 	asked := strings.TrimSpace(string(question[:n]))
 	if asked == askSettle {
-		a.Pending = c.server.Settle(ctx)
+		a.Pending = server.Settle(ctx)
 	} else if key, ok := strings.CutPrefix(asked, askDismiss); ok {
-		if err := c.server.Dismiss(ctx, key); err != nil {
+		if err := server.Dismiss(ctx, key); err != nil {
 			a.Problem = err.Error()
 		}
 	}
 	_ = json.NewEncoder(conn).Encode(a) // the client may be gone
-}
-
-// end closes the socket.
-func (c *control) end() {
-	if c.listener != nil {
-		c.listener.Close()
-	}
 }
 
 // ask sends a question to the server that listens on a socket. If the server does not

@@ -81,7 +81,7 @@ func (m *Mounts) Unmount(ctx context.Context, dir string) error {
 	if !noted {
 		return nil
 	}
-	return awaitServer(ctx, mount)
+	return mount.awaitEnd(ctx)
 }
 
 // Detach detaches a mount from its directory, even if programs use it or its server does
@@ -114,6 +114,6 @@ func (m *Mounts) Detach(ctx context.Context, dir string) error {
 	}
 	soon, cancel := context.WithTimeout(ctx, Patience)
 	defer cancel()
-	_ = awaitServer(soon, mount) // the server continues while programs use the mount
+	_ = mount.awaitEnd(soon) // the server continues while programs use the mount
 	return context.Cause(ctx)
 }

@@ -128,8 +128,8 @@ func bytesOf(n int64) string {
 
 // file shows the content of a file, or the target of a symbolic link.
 func (s *Server) file(w http.ResponseWriter, v domarkx.Version, name string, f domarkx.File, content domarkx.Content) error {
-	data := make([]byte, min(content.Size(), maxShown))
-	if _, err := content.ReadAt(data, 0); err != nil && err != io.EOF {
+	data, err := beginning(content, maxShown)
+	if err != nil {
 		return err
 	}
 	if content.Size() > maxShown { // the limit may be in the middle of a character
@@ -193,26 +193,38 @@ const (
 	anyType  = "application/octet-stream"
 )
 
-// rawType returns the type as which a browser may show a file, given the file's first bytes.
-func rawType(name string, head []byte) string {
+// beginning returns at most n bytes of a content.
+func beginning(content domarkx.Content, n int64) ([]byte, error) {
+	data := make([]byte, min(content.Size(), n))
+	if _, err := content.ReadAt(data, 0); err != nil && err != io.EOF {
+		return nil, err
+	}
+	return data, nil
+}
+
+// rawType returns the type as which a browser may show a file.
+func rawType(name string, content domarkx.Content) (string, error) {
+	head, err := beginning(content, 512)
+	if err != nil {
+		return "", err
+	}
 	if kind := html.ImageType(head); kind != "" {
-		return kind
+		return kind, nil
 	}
 	if strings.HasPrefix(http.DetectContentType(head), "text/") && !strings.HasSuffix(strings.ToLower(name), ".svg") && !bytes.Contains(bytes.ToLower(head), []byte("<svg")) {
-		return textType
+		return textType, nil
 	}
-	return anyType
+	return anyType, nil
 }
 
 // sendRaw sends a file as it is: images and text to be shown, everything else, SVG too, to be
 // downloaded. No browser runs it or guesses another type.
 func sendRaw(w http.ResponseWriter, r *http.Request, name string, content domarkx.Content) error {
-	head := make([]byte, min(content.Size(), 512))
-	if _, err := content.ReadAt(head, 0); err != nil && err != io.EOF {
+	kind, err := rawType(name, content)
+	if err != nil {
 		return err
 	}
 	h := w.Header()
-	kind := rawType(name, head)
 	if kind == anyType {
 		h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": strings.ToValidUTF8(name, "_")}))
 	}

@@ -123,23 +123,20 @@ func (s *Server) grew(r *http.Request, a, b domarkx.Info, from int) bool {
 			return false
 		}
 	}
-	if from == 0 {
-		return true
-	}
-	x, err := s.Store.Entry(r.Context(), a.ID, from-1)
-	if err != nil {
-		return false
-	}
-	y, err := s.Store.Entry(r.Context(), b.ID, from-1)
-	return err == nil && x.ID == y.ID && x.JSON.ID == y.JSON.ID
+	return from == 0 || s.both(r, a.ID, from-1, b.ID, from-1, func(x, y domarkx.Entry) bool { return x.ID == y.ID && x.JSON.ID == y.JSON.ID })
 }
 
 // same reports whether message j of snapshot a and message k of snapshot b have one id.
 func (s *Server) same(r *http.Request, a string, j int, b string, k int) bool {
+	return s.both(r, a, j, b, k, func(x, y domarkx.Entry) bool { return x.ID == y.ID })
+}
+
+// both reports whether there are message j of snapshot a and message k of snapshot b, and are alike.
+func (s *Server) both(r *http.Request, a string, j int, b string, k int, alike func(x, y domarkx.Entry) bool) bool {
 	x, err := s.Store.Entry(r.Context(), a, j)
 	if err != nil {
 		return false
 	}
 	y, err := s.Store.Entry(r.Context(), b, k)
-	return err == nil && x.ID == y.ID
+	return err == nil && alike(x, y)
 }

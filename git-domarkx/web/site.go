@@ -180,12 +180,11 @@ func (s *Server) attach(ctx context.Context, to *folder.Folder, dir string, info
 		return "", unreadError{err}
 	}
 	defer content.Close()
-	head := make([]byte, min(content.Size(), 512))
-	if _, err := content.ReadAt(head, 0); err != nil && err != io.EOF {
+	kind, err := rawType(f.Path, content)
+	if err != nil {
 		return "", unreadError{err}
 	}
 	name := f.SHA256 + ".bin"
-	kind := rawType(f.Path, head)
 	if image, ok := strings.CutPrefix(kind, "image/"); ok {
 		name = f.SHA256 + "." + image
 	} else if kind == textType {
