@@ -17,10 +17,10 @@ type globals struct {
 	Color    string `enum:"auto,always,never" default:"auto" placeholder:"WHEN" help:"Colour the output: auto (the default), always or never."`
 	Progress bool   `negatable:"" default:"true" help:"Show progress on a terminal after a second."`
 
-	Usage usageFlag `short:"h" hidden:"" help:"Show the usage on one screen and stop."`
-	Help  helpFlag  `help:"Show the whole help and stop; -h shows a screen."`
+	Usage bool `short:"h" hidden:"" help:"Show the usage on one screen and stop."`
+	Help  bool `help:"Show the whole help and stop; -h shows a screen."`
 
-	Version versionFlag `name:"version" hidden:"" help:"Print the version and stop."`
+	Version bool `name:"version" hidden:"" help:"Print the version and stop."`
 }
 
 // commandLine is the grammar of the command line: its commands by the groups in which they are shown. Mounts are listed behind
@@ -199,36 +199,26 @@ func (f *optionalFlag) Decode(ctx *kong.DecodeContext) error {
 // IsBool makes the parser accept the option without a value.
 func (optionalFlag) IsBool() bool { return true }
 
-// A helpRequest stops parsing because the user asked for help about a command.
+// A helpRequest stops parsing: whatever else the command line says, the user asked for help about a command, or the version.
 type helpRequest struct {
 	node *kong.Node
-	long bool
+	flag string // usage, help or version
 }
 
 func (*helpRequest) Error() string { return "help was asked for" }
 
-func (h *helpRequest) print(out *output) error {
-	if h.long {
-		return clidoc.New(h.node, resultFields).WriteText(out)
+func (h *helpRequest) print(inv *invocation) error {
+	switch h.flag {
+	case "version":
+		return versionCmd{}.Run(inv)
+	case "help":
+		return clidoc.New(h.node, resultFields).WriteText(inv.out)
 	}
-	if err := clidoc.New(h.node, resultFields).WriteUsage(out); err != nil {
+	if err := clidoc.New(h.node, resultFields).WriteUsage(inv.out); err != nil {
 		return err
 	}
 	return errUsageShown
 }
-
-// A stopFlag is a flag that stops parsing: whatever else the command line says, the program prints what the error asks for.
-type stopFlag interface {
-	stop(command *kong.Node) error
-}
-
-type usageFlag bool
-
-func (usageFlag) stop(command *kong.Node) error { return &helpRequest{node: command} }
-
-type helpFlag bool
-
-func (helpFlag) stop(command *kong.Node) error { return &helpRequest{node: command, long: true} }
 
 func selected(ctx *kong.Context) *kong.Node {
 	if node := ctx.Selected(); node != nil {
@@ -236,10 +226,3 @@ func selected(ctx *kong.Context) *kong.Node {
 	}
 	return ctx.Model.Node
 }
-
-type versionFlag bool
-
-func (versionFlag) stop(*kong.Node) error { return errVersion }
-
-// errVersion stops parsing because the user asked for the version.
-var errVersion = errors.New("the version was asked for")

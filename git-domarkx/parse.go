@@ -24,11 +24,8 @@ func parse(parser *kong.Kong, args []string) (*kong.Node, error) {
 		return nil, &parseError{ctx.Error, command}
 	}
 	for _, path := range ctx.Path {
-		if path.Flag == nil {
-			continue
-		}
-		if flag, ok := path.Flag.Target.Interface().(stopFlag); ok {
-			return nil, flag.stop(command)
+		if path.Flag != nil && slices.Contains(ctx.Model.Flags, path.Flag) && slices.Contains([]string{"usage", "help", "version"}, path.Flag.Name) {
+			return nil, &helpRequest{command, path.Flag.Name}
 		}
 	}
 	if err := ctx.Reset(); err != nil {

@@ -71,10 +71,7 @@ func (e *usageError) of(command *kong.Node) {
 // help or the version, it prints that.
 func parseFailure(err error, inv *invocation) error {
 	if ask, ok := errors.AsType[*helpRequest](err); ok {
-		return ask.print(inv.out)
-	}
-	if errors.Is(err, errVersion) {
-		return versionCmd{}.Run(inv)
+		return ask.print(inv)
 	}
 	failure := &usageError{msg: plainParseError(err)}
 	parse, ok := errors.AsType[*parseError](err)
@@ -86,7 +83,7 @@ func parseFailure(err error, inv *invocation) error {
 			return notACommand(parse.command, typed)
 		}
 		if errors.Is(err, errNoCommand) {
-			return (&helpRequest{node: parse.command}).print(inv.out)
+			return (&helpRequest{node: parse.command}).print(inv)
 		}
 	}
 	if parse.command.Type == kong.CommandNode {
