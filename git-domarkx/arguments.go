@@ -175,14 +175,14 @@ func (inv *invocation) sessionOnly(word string) (string, error) {
 	if _, err := os.Stat(word); err == nil {
 		return "", nil
 	}
-	sessions, err := inv.sessions()
+	opened, err := inv.open()
 	if err != nil {
 		return "", err
 	}
 	if strings.HasPrefix(word, "@") {
-		return inv.opened.picker().FullName(inv.ctx, word)
+		return opened.picker().FullName(inv.ctx, word)
 	}
-	list, err := sessions.List(inv.ctx)
+	list, err := opened.sessions.List(inv.ctx)
 	if slices.ContainsFunc(list, func(i domarkx.Info) bool { return i.Name == word }) {
 		return word, err
 	}

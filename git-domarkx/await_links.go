@@ -14,11 +14,7 @@ const longestLinks = 5 * time.Second
 // awaitLinks waits until the watcher has heard all hooks, and the versions that it took are linked to their
 // messages. Without a watcher, no links are on their way.
 func (inv *invocation) awaitLinks(opened managers, name, workspace string) error {
-	git, err := inv.git()
-	if err != nil {
-		return err
-	}
-	dir := recording.Dir(git.CommonDir)
+	dir := recording.Dir(opened.git.CommonDir)
 	ctx, cancel := context.WithTimeout(inv.ctx, longestLinks)
 	defer cancel()
 	for {
@@ -27,6 +23,7 @@ func (inv *invocation) awaitLinks(opened managers, name, workspace string) error
 		}
 		waiting := recording.Unheard(dir)
 		if !waiting {
+			var err error
 			if waiting, err = opened.trees.Waiting(ctx, name, workspace); err != nil && ctx.Err() == nil {
 				return err
 			}

@@ -18,6 +18,8 @@ type exportCmd struct {
 	AllowSecrets bool   `help:"With --all: write sessions with secrets, too."`
 
 	Names []string `arg:"" optional:"" name:"NAME" help:"A session, NAME~2 or NAME@OID; with --all, write only sessions that match: as in list, a name, a glob, or a name with all below it."`
+
+	revision engine.Revision // of the only name
 }
 
 // reportLosses prints what the format of an export cannot store, a line for each kind.
@@ -33,19 +35,32 @@ func (inv *invocation) reportLosses(export *engine.Export) {
 	}
 }
 
-func (c *exportCmd) Run(inv *invocation) error {
+func (c *exportCmd) prepare(*invocation) (err error) {
 	switch {
 	case c.All:
-		return c.site(inv)
+		return c.prepareSite()
 	case c.AllowSecrets:
 		return usagef("--allow-secrets is for --all; a session that is named is written with its secrets")
 	case len(c.Names) != 1:
 		return usagef("expected one NAME, got %d; to write several sessions as pages: --format html --all", len(c.Names))
 	}
-	sessions, revision, err := inv.revisionIn(c.Format, c.Names[0], web.HTML)
-	if err != nil {
+	if err := checkFormat(c.Format, web.HTML); err != nil {
 		return err
 	}
+	c.revision, err = engine.ParseRevision(c.Names[0])
+	return err
+}
+
+func (c *exportCmd) Run(inv *invocation, opened managers) error {
+	inv.boundMemory(opened)
+	if c.All {
+		return c.site(inv, opened)
+	}
+	if err := inv.complete(&c.revision.Name); err != nil {
+		return err
+	}
+	inv.mentionDrafts(c.revision.Name)
+	sessions, revision := opened.sessions, c.revision
 	export, err := c.export(inv, sessions, revision)
 	if export != nil {
 		inv.reportLosses(export)

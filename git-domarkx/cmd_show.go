@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"io"
 
@@ -9,11 +10,11 @@ import (
 )
 
 type showCmd struct {
-	JSON       bool   `name:"json" xor:"form,content" help:"Print the session and its messages as JSON."`
-	Format     string `xor:"form" placeholder:"FORMAT" help:"md (the document, the default off a terminal), json, or any format of export."`
-	Calls      bool   `xor:"form" help:"On a terminal, show calls, results and thoughts in full."`
-	Attachment string `xor:"content" placeholder:"SHA256" help:"Write what is kept beside the messages instead: an output that was too large for one, or a transcript."`
-	Revision   string `arg:"" name:"NAME[#K]" help:"A session, NAME~2, NAME@OID, or a message of one."`
+	JSON       bool        `name:"json" xor:"form,content" help:"Print the session and its messages as JSON."`
+	Format     string      `xor:"form" placeholder:"FORMAT" help:"md (the document, the default off a terminal), json, or any format of export."`
+	Calls      bool        `xor:"form" help:"On a terminal, show calls, results and thoughts in full."`
+	Attachment string      `xor:"content" placeholder:"SHA256" help:"Write what is kept beside the messages instead: an output that was too large for one, or a transcript."`
+	Revision   revisionArg `arg:"" name:"NAME[#K]" of:"session" help:"A session, NAME~2, NAME@OID, or a message of one."`
 }
 
 func (showCmd) row() any { return showRow{} }
@@ -30,29 +31,27 @@ func (inv *invocation) mentionConflictsOf(sessions *engine.SessionManager, r eng
 	return err
 }
 
-func (c *showCmd) Run(inv *invocation) error {
-	form := engine.Form(c.Format)
+func (c *showCmd) prepare(*invocation) error {
+	return checkFormat(cmp.Or(c.Format, string(engine.Markdown)))
+}
+
+func (c *showCmd) Run(inv *invocation, opened managers) error {
+	sessions, revision := opened.sessions, c.Revision.Revision
+	form := engine.Form(cmp.Or(c.Format, string(engine.Markdown)))
 	isConversation := c.Format == "" && (c.JSON || inv.out.tty)
-	if c.Format == "" {
-		form = engine.Markdown
-	}
-	sessions, revision, err := inv.revisionIn(string(form), c.Revision)
-	if err != nil {
-		return err
-	}
-	if c.Attachment == "" {
-		if err := inv.mentionExpired(sessions, revision); err != nil {
-			return err
-		}
-	}
-	if revision.Message < 0 && c.Attachment == "" { // counting reads all messages, and one message names its own conflict
-		if err := inv.mentionConflictsOf(sessions, revision); err != nil {
-			return err
-		}
-	}
+	inv.boundMemory(opened)
+	inv.mentionDrafts(revision.Name)
 	if c.Attachment != "" {
 		w := inv.out.document()
 		return errors.Join(sessions.WriteAttachment(inv.ctx, revision, c.Attachment, w), w.Close())
+	}
+	if err := inv.mentionExpired(sessions, revision); err != nil {
+		return err
+	}
+	if revision.Message < 0 { // counting reads all messages, and one message names its own conflict
+		if err := inv.mentionConflictsOf(sessions, revision); err != nil {
+			return err
+		}
 	}
 	if isConversation {
 		return c.conversation(inv, sessions, revision)

@@ -21,11 +21,7 @@ const excludedBy = "# git domarkx agent install"
 // excludeSettings keeps the settings that install made for this machine only out of git status: those files in the work trees that Git
 // neither tracks nor ignores get a line in .git/info/exclude (gitignore(5)).
 func (inv *invocation) excludeSettings(place agents.Place, rows []settingsRow) error {
-	git, err := inv.git()
-	if err != nil {
-		return err
-	}
-	return editExcludes(git.CommonDir, func(lines []string) ([]string, error) {
+	return inv.editExcludes(func(lines []string) ([]string, error) {
 		for _, row := range rows {
 			pattern, ok := patternIn(place.Trees, row.File)
 			if !ok || slices.Contains(lines, pattern) {
@@ -46,21 +42,14 @@ func (inv *invocation) excludeSettings(place agents.Place, rows []settingsRow) e
 
 // includeSettings undoes excludeSettings for files that are gone.
 func (inv *invocation) includeSettings(place agents.Place, rows []settingsRow) error {
-	git, err := inv.git()
-	if err != nil {
-		return err
-	}
-	return editExcludes(git.CommonDir, func(lines []string) ([]string, error) {
+	return inv.editExcludes(func(lines []string) ([]string, error) {
 		for _, row := range rows {
 			pattern, ok := patternIn(place.Trees, row.File)
 			if _, err := os.Lstat(row.File); !ok || !errors.Is(err, fs.ErrNotExist) {
 				continue
 			}
-			for i := 1; i < len(lines); i++ {
-				if lines[i] == pattern && lines[i-1] == excludedBy {
-					lines = slices.Delete(lines, i-1, i+1)
-					break
-				}
+			if i := slices.Index(lines, pattern); i > 0 && lines[i-1] == excludedBy {
+				lines = slices.Delete(lines, i-1, i+1)
 			}
 		}
 		return lines, nil
@@ -78,8 +67,12 @@ func patternIn(trees []string, file string) (pattern string, ok bool) {
 }
 
 // editExcludes replaces the lines of .git/info/exclude if edit changes them.
-func editExcludes(commonDir string, edit func(lines []string) ([]string, error)) error {
-	path := filepath.Join(commonDir, "info", "exclude")
+func (inv *invocation) editExcludes(edit func(lines []string) ([]string, error)) error {
+	git, err := inv.git()
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(git.CommonDir, "info", "exclude")
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
 	}

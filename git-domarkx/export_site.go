@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -16,8 +17,7 @@ import (
 // defaultSite is the directory of export --all without -o.
 const defaultSite = "domarkx-site"
 
-// site writes sessions as a folder of pages.
-func (c *exportCmd) site(inv *invocation) error {
+func (c *exportCmd) prepareSite() error {
 	switch {
 	case c.Format != web.HTML:
 		return usagef("--all writes pages: --format html; other formats take one NAME")
@@ -26,15 +26,12 @@ func (c *exportCmd) site(inv *invocation) error {
 	case c.Output == "-":
 		return usagef("--all writes a directory; name it with -o DIR")
 	}
-	dir := c.Output
-	if dir == "" {
-		dir = defaultSite
-	}
-	opened, err := inv.open()
-	if err != nil {
-		return err
-	}
-	inv.boundMemory(opened)
+	return nil
+}
+
+// site writes sessions as a folder of pages.
+func (c *exportCmd) site(inv *invocation, opened managers) error {
+	dir := cmp.Or(c.Output, defaultSite)
 	inv.mentionDrafts()
 	all, unlisted := opened.sessions.ListAbout(inv.ctx)
 	if all == nil && unlisted != nil {

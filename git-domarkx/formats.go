@@ -7,7 +7,6 @@ import (
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/all"
 	"github.com/domarkx/domarkx/git-domarkx/clidoc"
-	"github.com/domarkx/domarkx/git-domarkx/engine"
 )
 
 // checkFormat returns an error if no format has that name. others are further names that a
@@ -54,26 +53,4 @@ func programs(codecs []format.Codec) []string {
 func inSentence(names []string, last string) string {
 	end := len(names) - 1
 	return strings.Join(names[:end], ", ") + " " + last + " " + names[end]
-}
-
-// revisionIn checks format, opens the sessions and parses a revision. It also mentions
-// drafts of the revision's session.
-func (inv *invocation) revisionIn(name, spelled string, others ...string) (*engine.SessionManager, engine.Revision, error) {
-	if err := checkFormat(name, others...); err != nil {
-		return nil, engine.Revision{}, err
-	}
-	revision, err := engine.ParseRevision(spelled)
-	if err != nil {
-		return nil, engine.Revision{}, err
-	}
-	sessions, err := inv.sessions()
-	if err != nil {
-		return nil, engine.Revision{}, err
-	}
-	if err := inv.complete(&revision.Name); err != nil {
-		return nil, engine.Revision{}, err
-	}
-	inv.boundMemory(inv.opened)
-	inv.mentionDrafts(revision.Name)
-	return sessions, revision, nil
 }

@@ -144,11 +144,7 @@ func (inv *invocation) gitProgress() io.Writer {
 // save that could not become a snapshot. It ignores drafts that cannot be read, because fsck
 // reports them.
 func (inv *invocation) mentionDrafts(names ...string) {
-	git, err := inv.git()
-	if err != nil {
-		return
-	}
-	list, _ := drafts.ListBroken(mountd.DraftsDir(git))
+	list, _ := drafts.ListBroken(mountd.DraftsDir(inv.opened.git))
 	for _, d := range list {
 		if len(names) == 0 || slices.Contains(names, d.Name) {
 			inv.say("%s has a saved text that could not become a snapshot: %s\nCorrect it in the mount, or with: git domarkx edit %s", d.Name, d.Problem, refname.Argument(d.Name))

@@ -80,12 +80,6 @@ func (inv *invocation) listMounts() ([]mountd.Mount, error) {
 	return mounts.List()
 }
 
-// sessions returns the manager of the repository's sessions.
-func (inv *invocation) sessions() (*engine.SessionManager, error) {
-	opened, err := inv.open()
-	return opened.sessions, err
-}
-
 // open opens the repository's sessions, after the saves in mounts are stored. close closes
 // them.
 func (inv *invocation) open() (managers, error) {
