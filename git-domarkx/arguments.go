@@ -109,6 +109,8 @@ func (inv *invocation) complete(names ...*string) error {
 	return nil
 }
 
+func nameOf(info domarkx.Info) string { return info.Name }
+
 // selected returns the sessions that patterns or parts of their names choose, by name; all of them if there are none. It returns
 // an error for a pattern that no session matches.
 func (inv *invocation) selected(all []domarkx.Info, patterns []string) ([]domarkx.Info, error) {

@@ -49,11 +49,7 @@ func chosenAgents(names []string, what string) ([]agents.Agent, error) {
 }
 
 func agentNames(list []agents.Agent) []string {
-	var names []string
-	for _, a := range list {
-		names = append(names, a.Name)
-	}
-	return names
+	return mapped(list, func(a agents.Agent) string { return a.Name })
 }
 
 // transcriptsHere returns the transcripts of an agent: those of this repository, or all.

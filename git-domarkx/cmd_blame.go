@@ -68,7 +68,7 @@ func (c *blameCmd) Run(inv *invocation, opened managers) error {
 	for _, version := range slices.Sorted(maps.Keys(gaps)) {
 		inv.say("%v", gaps[version])
 	}
-	return c.print(inv, rowsOf(lines, blameRowOf))
+	return c.print(inv, mapped(lines, blameRowOf))
 }
 
 // writeTrace prints a record of Agent Trace.

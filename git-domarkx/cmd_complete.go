@@ -100,11 +100,7 @@ func (inv *invocation) names(opened managers, e clidoc.Expectation) ([]clidoc.Ca
 		return clidoc.PlainWords(slices.Sorted(maps.Keys(tips.Sessions))), err
 	case clidoc.ValueWorkspace:
 		list, err := opened.store.Workspaces(inv.ctx)
-		var words []clidoc.Candidate
-		for _, v := range list {
-			words = append(words, clidoc.Candidate{Word: v.Workspace, About: v.Subject})
-		}
-		return words, err
+		return mapped(list, func(v domarkx.Version) clidoc.Candidate { return clidoc.Candidate{Word: v.Workspace, About: v.Subject} }), err
 	case clidoc.ValueResource:
 		return inv.resourceCandidates(opened, e.Before)
 	case clidoc.ValueZeus:
@@ -119,11 +115,9 @@ func (inv *invocation) names(opened managers, e clidoc.Expectation) ([]clidoc.Ca
 }
 
 func sessionCandidates(list []domarkx.Info) []clidoc.Candidate {
-	var words []clidoc.Candidate
-	for _, info := range list {
-		words = append(words, clidoc.Candidate{Word: info.Name, About: info.Summary()})
-	}
-	return words
+	return mapped(list, func(info domarkx.Info) clidoc.Candidate {
+		return clidoc.Candidate{Word: info.Name, About: info.Summary()}
+	})
 }
 
 // resourceCandidates lists the resources of owner, a workspace or a session. A session's
@@ -141,11 +135,7 @@ func (inv *invocation) resourceCandidates(opened managers, owner string) ([]clid
 		revision = engine.Revision{Name: workspace, Message: -1}
 	}
 	v, err := opened.sessions.ResolveVersion(inv.ctx, revision)
-	var words []clidoc.Candidate
-	for _, r := range v.Resources {
-		words = append(words, clidoc.Candidate{Word: r.ID, About: r.Type})
-	}
-	return words, err
+	return mapped(v.Resources, func(r domarkx.ResourceVersion) clidoc.Candidate { return clidoc.Candidate{Word: r.ID, About: r.Type} }), err
 }
 
 // maxRevisions is the maximum number of snapshots, versions or messages that are offered.

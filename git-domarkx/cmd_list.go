@@ -117,7 +117,7 @@ func (c *listCmd) rowsOf(inv *invocation, opened managers, list, all []domarkx.I
 			inv.warn(err)
 		}
 	}
-	return rowsOf(list, func(i domarkx.Info) listRow {
+	return mapped(list, func(i domarkx.Info) listRow {
 		about := i.Described()
 		return listRow{
 			aboutRow: aboutRow{Name: i.Name, Title: about.Title, Agent: about.Agent, Branch: about.Branch, Tags: about.Tags, Messages: i.Messages,

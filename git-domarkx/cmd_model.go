@@ -32,7 +32,7 @@ func (c *modelListCmd) Run(inv *invocation) error {
 	}
 	list, errs := models.List(settings)
 	usual, _ := models.Default(settings) // having none is fine here
-	rows := rowsOf(list, func(d models.Definition) modelRow {
+	rows := mapped(list, func(d models.Definition) modelRow {
 		_, from, err := inv.modelKeys().Find(inv.ctx, d, false)
 		errs = append(errs, err)
 		row := modelRow{Name: d.Name, Provider: d.Provider, URL: d.URL.String(), Model: d.Model, Key: string(from), Default: d.Name == usual}

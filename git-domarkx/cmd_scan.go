@@ -68,7 +68,7 @@ func (c *scanCmd) show(inv *invocation, found []scan.Finding) error {
 	if inv.out.tty && !c.JSON {
 		return inv.paged(func() error { return secretTable(found, c.All).write(inv) })
 	}
-	return c.print(inv, rowsOf(found, func(f scan.Finding) secretRow {
+	return c.print(inv, mapped(found, func(f scan.Finding) secretRow {
 		row := secretRow{Place: secretPlace(f), Session: f.Session, Rule: f.Rule, Where: f.Where, Masked: f.Masked, Key: f.Key, Fingerprint: f.Fingerprint, Commit: f.Commit}
 		if !c.JSON || f.Message < 0 {
 			return row
@@ -93,10 +93,7 @@ func (c *scanCmd) findings(inv *invocation, opened managers) ([]scan.Finding, in
 	if err != nil {
 		return nil, 0, err
 	}
-	names := make([]string, len(selected))
-	for i, info := range selected {
-		names[i] = info.Name
-	}
+	names := mapped(selected, nameOf)
 	outgoing, err := opened.remotes.Outgoing(inv.ctx, names)
 	if err != nil {
 		return nil, 0, err

@@ -33,14 +33,11 @@ func (c *sizeCmd) Run(inv *invocation, opened managers) error {
 	}
 	switch c.By {
 	case "session":
-		return printResults(inv, c.JSON, rowsOf(report.Sessions, sizeRowOf))
+		return printResults(inv, c.JSON, mapped(report.Sessions, sizeRowOf))
 	case "workspace":
-		return printResults(inv, c.JSON, rowsOf(report.Workspaces, sizeRowOf))
+		return printResults(inv, c.JSON, mapped(report.Workspaces, sizeRowOf))
 	}
-	var rows []kindSizeRow
-	for _, k := range report.Kinds {
-		rows = append(rows, kindSizeRow{k.Kind.String(), k.Only, k.Shared})
-	}
+	rows := mapped(report.Kinds, func(k size.KindUse) kindSizeRow { return kindSizeRow{k.Kind.String(), k.Only, k.Shared} })
 	for _, s := range report.State {
 		rows = append(rows, kindSizeRow{".git/domarkx/" + s.Name, s.Bytes, 0})
 	}

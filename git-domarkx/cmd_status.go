@@ -11,7 +11,9 @@ import (
 	"github.com/domarkx/domarkx/fusefs/drafts"
 	"github.com/domarkx/domarkx/git-domarkx/agents/recording"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/transfer"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
+	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
 	"github.com/domarkx/domarkx/git-domarkx/mountd"
 )
 
@@ -70,11 +72,9 @@ type statusSources struct {
 
 func (s statusSources) mounts() ([]statusRow, error) {
 	mounts, err := s.inv.listMounts()
-	var rows []statusRow
-	for _, m := range mounts {
-		rows = append(rows, statusRow{What: "mount", Name: m.Dir, Detail: m.Describe(s.inv.ctx)})
-	}
-	return rows, err
+	return mapped(mounts, func(m mountd.Mount) statusRow {
+		return statusRow{What: "mount", Name: m.Dir, Detail: m.Describe(s.inv.ctx)}
+	}), err
 }
 
 func (s statusSources) watcher() ([]statusRow, error) {
@@ -92,20 +92,16 @@ func (s statusSources) pending() (rows []statusRow, err error) {
 	return rows, nil
 }
 
-func (s statusSources) drafts() (rows []statusRow, err error) {
+func (s statusSources) drafts() ([]statusRow, error) {
 	unsaved, err := s.opened.sessions.Drafts()
-	for _, d := range unsaved {
-		rows = append(rows, statusRow{What: "draft", Name: d.Name, Detail: d.Problem})
-	}
-	return rows, err
+	return mapped(unsaved, func(d drafts.Draft) statusRow { return statusRow{What: "draft", Name: d.Name, Detail: d.Problem} }), err
 }
 
-func (s statusSources) files() (rows []statusRow, err error) {
+func (s statusSources) files() ([]statusRow, error) {
 	files, err := drafts.ListBeside(mountd.DraftsDir(s.opened.git))
-	for _, path := range files {
-		rows = append(rows, statusRow{What: "file", Name: path, Detail: "is in no session; a mount shows it in sessions/"})
-	}
-	return rows, err
+	return mapped(files, func(path string) statusRow {
+		return statusRow{What: "file", Name: path, Detail: "is in no session; a mount shows it in sessions/"}
+	}), err
 }
 
 func (s statusSources) conflicts() (rows []statusRow, err error) {
@@ -122,18 +118,14 @@ func (s statusSources) divergences() (rows []statusRow, err error) {
 		return nil, err
 	}
 	differing, err := s.opened.remotes.Divergences(s.inv.ctx, remotes)
-	for _, d := range differing {
-		rows = append(rows, statusRow{What: d.State, Name: d.Name, Detail: d.Remote})
-	}
-	return rows, err
+	return mapped(differing, func(d transfer.Divergence) statusRow { return statusRow{What: d.State, Name: d.Name, Detail: d.Remote} }), err
 }
 
-func (s statusSources) workspaces() (rows []statusRow, err error) {
+func (s statusSources) workspaces() ([]statusRow, error) {
 	workspaces, err := s.opened.turns.WorkspaceStates(s.inv.ctx)
-	for _, w := range workspaces {
-		rows = append(rows, statusRow{What: w.State, Name: w.Name, Detail: w.Detail})
-	}
-	return rows, err
+	return mapped(workspaces, func(w turns.WorkspaceState) statusRow {
+		return statusRow{What: w.State, Name: w.Name, Detail: w.Detail}
+	}), err
 }
 
 func (s statusSources) settings() ([]statusRow, error) {

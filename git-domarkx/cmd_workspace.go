@@ -36,7 +36,7 @@ func (c *workspaceListCmd) Run(inv *invocation, opened managers) error {
 	if err != nil {
 		return err
 	}
-	return c.print(inv, rowsOf(list, func(v domarkx.Version) workspaceRow {
+	return c.print(inv, mapped(list, func(v domarkx.Version) workspaceRow {
 		return workspaceRow{v.Workspace, int(v.Number), timeField(v.Date), v.Subject, oidField(v.ID), v.Operation}
 	}))
 }
@@ -81,7 +81,7 @@ func (c *workspaceLogCmd) Run(inv *invocation, opened managers) error {
 	if err != nil {
 		return err
 	}
-	return c.print(inv, rowsOf(list, versionRowOf))
+	return c.print(inv, mapped(list, versionRowOf))
 }
 
 type workspaceShowCmd struct {
@@ -97,7 +97,7 @@ func (c *workspaceShowCmd) Run(inv *invocation, opened managers) error {
 	if err := inv.page(); err != nil {
 		return err
 	}
-	rows := rowsOf(v.Resources, func(r domarkx.ResourceVersion) resourceRow {
+	rows := mapped(v.Resources, func(r domarkx.ResourceVersion) resourceRow {
 		return resourceRow{r.ID, r.Type, oidField(r.Version), r.Config}
 	})
 	if c.JSON {

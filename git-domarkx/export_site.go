@@ -75,11 +75,7 @@ func (c *exportCmd) site(inv *invocation, opened managers) error {
 // withoutSecrets returns the sessions without secrets, and names the others. It also returns the names of
 // those that could not be scanned, and why.
 func (c *exportCmd) withoutSecrets(inv *invocation, opened managers, sessions []domarkx.Info) (clean []domarkx.Info, unknown []string, unscanned, err error) {
-	names := make([]string, len(sessions))
-	for i, info := range sessions {
-		names[i] = info.Name
-	}
-	outgoing, err := opened.remotes.Outgoing(inv.ctx, names)
+	outgoing, err := opened.remotes.Outgoing(inv.ctx, mapped(sessions, nameOf))
 	if err != nil {
 		return nil, nil, nil, err
 	}

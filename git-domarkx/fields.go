@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"reflect"
 	"slices"
 	"strconv"
@@ -99,30 +100,18 @@ func columnsOf(t reflect.Type) []reflect.StructField {
 }
 
 func heads(columns []reflect.StructField) []string {
-	var names []string
-	for _, f := range columns {
-		names = append(names, f.Tag.Get("head"))
-	}
-	return names
+	return mapped(columns, func(f reflect.StructField) string { return f.Tag.Get("head") })
 }
 
 func shapes(columns []reflect.StructField) []shape {
-	list := make([]shape, len(columns))
-	for i, f := range columns {
+	return mapped(columns, func(f reflect.StructField) shape {
 		kind, option, _ := strings.Cut(f.Tag.Get("show"), ",")
-		switch f.Type.Kind() {
-		case reflect.Int, reflect.Int64:
-			if f.Type != reflect.TypeFor[timeField]() && kind != indexColumn {
-				kind = numberColumn
-			}
-		case reflect.Struct:
-			if f.Type == reflect.TypeFor[costField]() {
-				kind = numberColumn
-			}
+		switch f.Type {
+		case reflect.TypeFor[int](), reflect.TypeFor[int64](), reflect.TypeFor[costField]():
+			kind = cmp.Or(kind, numberColumn)
 		}
-		list[i] = shape{kind: kind, spare: option != "", person: option == "person"}
-	}
-	return list
+		return shape{kind: kind, spare: option != "", person: option == "person"}
+	})
 }
 
 // A jsonRows converts rows to JSON. It keeps the fields of their types.

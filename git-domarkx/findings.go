@@ -42,9 +42,9 @@ type findingRow struct {
 }
 
 func (o findingOption) write(inv *invocation, found []engine.Finding) error {
-	return o.print(inv, rowsOf(found, func(f engine.Finding) findingRow { return findingRow(f) }))
+	return o.print(inv, mapped(found, func(f engine.Finding) findingRow { return findingRow(f) }))
 }
 
 func findings(found []snapshot.Finding) []engine.Finding {
-	return rowsOf(found, func(f snapshot.Finding) engine.Finding { return engine.Finding(f) })
+	return mapped(found, func(f snapshot.Finding) engine.Finding { return engine.Finding(f) })
 }

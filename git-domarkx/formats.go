@@ -38,15 +38,12 @@ func transcriptNames(written bool) []string {
 
 // programs returns the names of the programs of formats, each with that of the format if it is another.
 func programs(codecs []format.Codec) []string {
-	var names []string
-	for _, c := range codecs {
+	return mapped(codecs, func(c format.Codec) string {
 		if c.Program == "" {
-			names = append(names, c.Name)
-		} else {
-			names = append(names, c.Program+" ("+c.Name+")")
+			return c.Name
 		}
-	}
-	return names
+		return c.Program + " (" + c.Name + ")"
+	})
 }
 
 // inSentence returns names as they stand in a sentence.

@@ -29,11 +29,11 @@ func (o rowsOption[R]) prompt(inv *invocation) *resultWriter[R] {
 	return w
 }
 
-// rowsOf returns the rows of values.
-func rowsOf[V, R any](values []V, row func(V) R) []R {
+// mapped returns what f makes of values.
+func mapped[V, R any](values []V, f func(V) R) []R {
 	list := make([]R, len(values))
 	for i, v := range values {
-		list[i] = row(v)
+		list[i] = f(v)
 	}
 	return list
 }

@@ -67,7 +67,7 @@ type agentRow struct {
 }
 
 func (a agentRows) printAgents(inv *invocation, list []zeus.Row) error {
-	return a.print(inv, rowsOf(list, func(r zeus.Row) agentRow { return agentRow{r.ID, r.Kind, string(r.Status), r.Detail} }))
+	return a.print(inv, mapped(list, func(r zeus.Row) agentRow { return agentRow{r.ID, r.Kind, string(r.Status), r.Detail} }))
 }
 
 // countAgents returns how many rows have a status.

@@ -51,37 +51,36 @@ func (s *Server) New() (*sdk.Server, error) {
 		Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}, Resources: &sdk.ResourceCapabilities{}}, // it never says that a list changed
 		SetCacheable: func(_ context.Context, _ sdk.Request, c *sdk.Cacheable) { c.CacheScope = "private" },
 	})
-	addTool(s, server, "list_sessions", "List the sessions, the newest first: name, number of messages, date, origin and how they begin.", s.listSessions)
-	addTool(s, server, "search", "Find messages in all sessions by words, \"phrases\", prefix*, NOT and OR, or by a fixed string or regular expression.", s.search)
-	addTool(s, server, "read_messages", "Read messages of a session, with their tool calls and results.", s.readMessages)
-	addTool(s, server, "diff", "Compare two snapshots or sessions, as a unified diff of their Markdown.", s.diff)
-	addTool(s, server, "workspace_log", "List the versions of the files that a session worked on, the newest first, with the calls that made them.", s.workspaceLog)
-	addTool(s, server, "read_file", "Read a file, or list a directory, as it was in a version of a workspace.", s.readFile)
+	addTool(s, server, reads, "list_sessions", "List the sessions, the newest first: name, number of messages, date, origin and how they begin.", s.listSessions)
+	addTool(s, server, reads, "search", "Find messages in all sessions by words, \"phrases\", prefix*, NOT and OR, or by a fixed string or regular expression.", s.search)
+	addTool(s, server, reads, "read_messages", "Read messages of a session, with their tool calls and results.", s.readMessages)
+	addTool(s, server, reads, "diff", "Compare two snapshots or sessions, as a unified diff of their Markdown.", s.diff)
+	addTool(s, server, reads, "workspace_log", "List the versions of the files that a session worked on, the newest first, with the calls that made them.", s.workspaceLog)
+	addTool(s, server, reads, "read_file", "Read a file, or list a directory, as it was in a version of a workspace.", s.readFile)
 	if s.Write {
-		addWriter(s, server, "append", "Add a message to a session. Nothing in it is run, and it does not become trusted.", s.appendMessage)
-		addWriter(s, server, "fork", "Make a new session that begins with the messages of another one. Nothing is run, and it does not become trusted.", s.fork)
+		addTool(s, server, writes, "append", "Add a message to a session. Nothing in it is run, and it does not become trusted.", s.appendMessage)
+		addTool(s, server, writes, "fork", "Make a new session that begins with the messages of another one. Nothing is run, and it does not become trusted.", s.fork)
 	}
 	s.addResources(server)
 	return server, nil
 }
 
-// addTool adds a tool that changes nothing.
-func addTool[In, Out any](s *Server, server *sdk.Server, name, description string, run func(context.Context, In) (Out, error)) {
-	closed := false
-	add(s, server, &sdk.Tool{Name: name, Description: description, Annotations: &sdk.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: &closed}}, run)
-}
-
-// addWriter adds a tool that adds something.
-func addWriter[In, Out any](s *Server, server *sdk.Server, name, description string, run func(context.Context, In) (Out, error)) {
-	no := false
-	add(s, server, &sdk.Tool{Name: name, Description: description, Annotations: &sdk.ToolAnnotations{DestructiveHint: &no, OpenWorldHint: &no}}, run)
-}
+// What a tool does.
+const (
+	reads  = false
+	writes = true // it adds something, and changes nothing that is there
+)
 
 // A linker is the result of a tool that links to resources.
 type linker interface{ links() []sdk.Content }
 
-func add[In, Out any](s *Server, server *sdk.Server, tool *sdk.Tool, run func(context.Context, In) (Out, error)) {
-	sdk.AddTool(server, tool, func(ctx context.Context, r *sdk.CallToolRequest, in In) (*sdk.CallToolResult, Out, error) {
+func addTool[In, Out any](s *Server, server *sdk.Server, adds bool, name, description string, run func(context.Context, In) (Out, error)) {
+	no := false
+	about := &sdk.ToolAnnotations{ReadOnlyHint: !adds, IdempotentHint: !adds, OpenWorldHint: &no}
+	if adds {
+		about.DestructiveHint = &no
+	}
+	sdk.AddTool(server, &sdk.Tool{Name: name, Description: description, Annotations: about}, func(ctx context.Context, r *sdk.CallToolRequest, in In) (*sdk.CallToolResult, Out, error) {
 		out, err := do(s, func() (Out, error) { return run(ctx, in) })
 		if err != nil {
 			return nil, out, short(err)

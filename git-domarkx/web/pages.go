@@ -26,6 +26,16 @@ func pageEnds(shown html.Session) (ends []int) {
 	return append(ends, count)
 }
 
+// renderPage returns page n of a snapshot, and which messages are on it.
+func renderPage(shown html.Session, ends []int, n int) (part html.Part, which string, err error) {
+	from, to := 0, ends[n-1]
+	if n > 1 {
+		from = ends[n-2]
+	}
+	part, err = html.Render(shown, from, to)
+	return part, fmt.Sprintf("messages %d to %d", from, to-1), err
+}
+
 // pageLinks returns links from page n of a snapshot to the neighbours of that page, the first one and the last. address returns
 // the address of a page.
 func pageLinks(address func(k int) string, n, last int, shown string) markup {

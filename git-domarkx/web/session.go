@@ -45,11 +45,7 @@ func (s *Server) session(w http.ResponseWriter, r *http.Request, name string) er
 		n = last
 	}
 	n = max(1, n)
-	from, to := 0, ends[n-1]
-	if n > 1 {
-		from = ends[n-2]
-	}
-	part, err := html.Render(shown, from, to)
+	part, which, err := renderPage(shown, ends, n)
 	if err != nil {
 		return err
 	}
@@ -61,7 +57,7 @@ func (s *Server) session(w http.ResponseWriter, r *http.Request, name string) er
 		return err
 	}
 	p.attached(files, func(f domarkx.AttachedFile) string { return at("/a/", name, "at", info.ID, "sha256", f.SHA256) })
-	turn := pageLinks(func(k int) string { return at("/s/", v.Name, "at", v.ID, "page", strconv.Itoa(k)) }, n, last, fmt.Sprintf("messages %d to %d", from, to-1))
+	turn := pageLinks(func(k int) string { return at("/s/", v.Name, "at", v.ID, "page", strconv.Itoa(k)) }, n, last, which)
 	live := ""
 	if v.ID == "" && n == last {
 		live = at("/live/", name, "at", info.ID, "from", strconv.Itoa(max(0, count-1)))

@@ -153,11 +153,7 @@ func pageFile(n int) string {
 
 // sitePage makes page n of a snapshot. attached writes the list of attached files, on the first page.
 func (s *Server) sitePage(ctx context.Context, shown html.Session, info domarkx.Info, ends []int, n int, attached func(*page)) (*page, error) {
-	from, to := 0, ends[n-1]
-	if n > 1 {
-		from = ends[n-2]
-	}
-	part, err := html.Render(shown, from, to)
+	part, which, err := renderPage(shown, ends, n)
 	if err != nil {
 		return nil, unreadError{err}
 	}
@@ -167,7 +163,7 @@ func (s *Server) sitePage(ctx context.Context, shown html.Session, info domarkx.
 	if n == 1 {
 		attached(p)
 	}
-	p.part(part, pageLinks(pageFile, n, len(ends), fmt.Sprintf("messages %d to %d", from, to-1)), "")
+	p.part(part, pageLinks(pageFile, n, len(ends), which), "")
 	p.end()
 	return p, nil
 }

@@ -43,11 +43,7 @@ func (m *Manager) Checkout(ctx context.Context, r Request) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	ids := make([]string, len(r.Version.Resources))
-	for i, resource := range r.Version.Resources {
-		ids[i] = resource.ID
-	}
-	s, whole, err := newStage(r.Dir, r.Version.ID, ids, removeRestored)
+	s, whole, err := newStage(r.Dir, r.Version)
 	if err != nil {
 		return nil, err
 	}

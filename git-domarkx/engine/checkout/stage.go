@@ -8,9 +8,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
@@ -36,11 +38,11 @@ type stage struct {
 // a killed process. It removes these leftovers. However, if they are a complete checkout of the
 // same version, newStage returns them and sets done; the caller then only calls finish. The caller
 // must close the stage.
-func newStage(dir, version string, resources []string, remove func(dir string) error) (s *stage, done bool, err error) {
+func newStage(dir string, v domarkx.Version) (s *stage, done bool, err error) {
 	dir = filepath.Clean(dir)
 	names, err := namesIn(dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		s, err = stageBeside(dir, remove)
+		s, err = stageBeside(dir)
 		return s, false, err
 	}
 	if err != nil {
@@ -52,7 +54,7 @@ func newStage(dir, version string, resources []string, remove func(dir string) e
 		switch of, _, ok := parseStage(name); {
 		case !ok:
 			moved = append(moved, name)
-		case of == stageKey(version):
+		case of == stageKey(v.ID):
 			whole = name
 			fallthrough
 		default:
@@ -63,7 +65,7 @@ func newStage(dir, version string, resources []string, remove func(dir string) e
 	case len(moved) > 0 && len(left) == 0:
 		return nil, false, errNotEmpty(dir)
 	case len(moved) > 0: // it was complete and was being moved
-		if whole == "" || !completes(filepath.Join(dir, whole), moved, resources) {
+		if whole == "" || !completes(filepath.Join(dir, whole), moved, v.Resources) {
 			return nil, false, &engine.RefusedError{Reason: fmt.Sprintf("directory %q is not empty: it has other files beside %q, which a checkout left that was killed; empty it", dir, left[0])}
 		}
 		s = &stage{dir: dir, path: filepath.Join(dir, whole), inside: true}
@@ -71,12 +73,12 @@ func newStage(dir, version string, resources []string, remove func(dir string) e
 		return s, true, refuseLocked(dir, err)
 	}
 	for _, name := range left {
-		if err := removeStage(filepath.Join(dir, name), remove); err != nil {
+		if err := removeStage(filepath.Join(dir, name)); err != nil {
 			return nil, false, refuseLocked(dir, err)
 		}
 	}
 	s = &stage{dir: dir, inside: true}
-	return s, false, s.make(dir, stageKey(version), 0o700)
+	return s, false, s.make(dir, stageKey(v.ID), 0o700)
 }
 
 func refuseLocked(dir string, err error) error {
@@ -87,7 +89,7 @@ func refuseLocked(dir string, err error) error {
 }
 
 // stageBeside creates a stage beside a directory that does not exist.
-func stageBeside(dir string, remove func(dir string) error) (*stage, error) {
+func stageBeside(dir string) (*stage, error) {
 	if info, err := os.Lstat(dir); err == nil {
 		return nil, &engine.RefusedError{Reason: fmt.Sprintf("%q is a %s that leads nowhere, expected a directory or nothing", dir, kindOf(info.Mode()))}
 	}
@@ -103,7 +105,7 @@ func stageBeside(dir string, remove func(dir string) error) (*stage, error) {
 	}
 	for _, name := range names {
 		if of, _, ok := parseStage(name); ok && of == key {
-			if err := removeStage(filepath.Join(parent, name), remove); err != nil && !errors.Is(err, atomicfile.ErrLocked) {
+			if err := removeStage(filepath.Join(parent, name)); err != nil && !errors.Is(err, atomicfile.ErrLocked) {
 				return nil, err
 			}
 		}
@@ -168,7 +170,7 @@ func lockStage(path string) (*os.File, error) {
 
 // removeStage removes the stage of a killed process. It refuses anything that is not a directory,
 // such as a symbolic link with the name of a stage.
-func removeStage(path string, remove func(dir string) error) error {
+func removeStage(path string) error {
 	info, err := os.Lstat(path)
 	if err == nil && !info.IsDir() {
 		return &engine.RefusedError{Reason: fmt.Sprintf("%q has the name of what a killed checkout leaves, and is a %s; remove it", path, kindOf(info.Mode()))}
@@ -178,7 +180,7 @@ func removeStage(path string, remove func(dir string) error) error {
 		lock, err = lockStage(path)
 	}
 	if err == nil {
-		err = remove(path)
+		err = removeRestored(path)
 	}
 	if lock != nil {
 		lock.Close()
@@ -201,21 +203,14 @@ func kindOf(mode fs.FileMode) string {
 
 // completes reports whether a stage and the names in moved together contain exactly the resources
 // of the version.
-func completes(stage string, moved, resources []string) bool {
+func completes(stage string, moved []string, resources []domarkx.ResourceVersion) bool {
+	var ids []string
+	for _, r := range resources {
+		ids = append(ids, r.ID)
+	}
 	staged, err := namesIn(stage)
-	if err != nil || len(staged)+len(moved) != len(resources) {
-		return false
-	}
-	there := map[string]bool{}
-	for _, name := range append(staged, moved...) {
-		there[name] = true
-	}
-	for _, id := range resources {
-		if !there[id] {
-			return false
-		}
-	}
-	return true
+	names := slices.Sorted(slices.Values(append(staged, moved...)))
+	return err == nil && slices.Equal(names, slices.Sorted(slices.Values(ids)))
 }
 
 // finish moves the staged files to the target and makes them durable.
