@@ -212,9 +212,10 @@ func (h *helpRequest) print(inv *invocation) error {
 	case "version":
 		return versionCmd{}.Run(inv)
 	case "help":
-		return clidoc.New(h.node, resultFields).WriteText(inv.out)
+		_, err := inv.out.WriteString(clidoc.New(h.node, resultFields).Text())
+		return err
 	}
-	if err := clidoc.New(h.node, resultFields).WriteUsage(inv.out); err != nil {
+	if _, err := inv.out.WriteString(clidoc.New(h.node, resultFields).Screen()); err != nil {
 		return err
 	}
 	return errUsageShown

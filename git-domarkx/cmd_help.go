@@ -2,7 +2,6 @@ package main
 
 import (
 	"embed"
-	"fmt"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -24,10 +23,8 @@ func (c *helpCmd) Run(inv *invocation) error {
 	if err := inv.page(); err != nil {
 		return err
 	}
-	if err := clidoc.New(node, resultFields).WriteText(inv.out); err != nil {
-		return fmt.Errorf("writing the help: %w", err)
-	}
-	return nil
+	_, err = inv.out.WriteString(clidoc.New(node, resultFields).Text())
+	return err
 }
 
 // helpPages holds a text for each command, in Markdown: help/agent_list.md is that of "agent list". The rest of a page, such

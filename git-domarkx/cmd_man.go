@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -40,7 +38,8 @@ func (c *manCmd) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	return clidoc.New(node, resultFields).WriteMan(inv.out)
+	_, err = inv.out.WriteString(clidoc.New(node, resultFields).Man())
+	return err
 }
 
 // manualDir returns the directory where man(1) looks for the manual pages of programs in
@@ -64,35 +63,20 @@ func writeManuals(model *kong.Application, dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("writing manual pages: %w", err)
 	}
-	for _, p := range allPages(model) {
-		if err := writePage(filepath.Join(dir, p.ManName()), p.WriteMan); err != nil {
-			return err
+	for _, p := range allPages(model.Node) {
+		if err := os.WriteFile(filepath.Join(dir, p.ManName()), []byte(p.Man()), 0o644); err != nil {
+			return fmt.Errorf("writing a manual page: %w", err)
 		}
 	}
 	return nil
 }
 
-func writePage(path string, write func(io.Writer) error) error {
-	var b bytes.Buffer
-	if err := write(&b); err != nil {
-		return err
-	}
-	if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
-		return fmt.Errorf("writing a manual page: %w", err)
-	}
-	return nil
-}
-
-// allPages returns the program's own page and the page of each command.
-func allPages(model *kong.Application) []*clidoc.Page {
-	return pagesOf(model.Node)
-}
-
-func pagesOf(node *kong.Node) []*clidoc.Page {
+// allPages returns the page of a command or the program, and those of the commands below it.
+func allPages(node *kong.Node) []*clidoc.Page {
 	pages := []*clidoc.Page{clidoc.New(node, resultFields)}
 	for _, child := range node.Children {
 		if !child.Hidden {
-			pages = append(pages, pagesOf(child)...)
+			pages = append(pages, allPages(child)...)
 		}
 	}
 	return pages

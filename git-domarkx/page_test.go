@@ -1,11 +1,9 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"flag"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -34,24 +32,17 @@ func model(t *testing.T) *kong.Application {
 func TestGenerated(t *testing.T) {
 	m := model(t)
 	want := map[string]string{}
-	add := func(path string, write func(io.Writer) error) {
-		var b bytes.Buffer
-		if err := write(&b); err != nil {
-			t.Fatal(err)
-		}
-		want[path] = b.String()
-	}
-	for _, p := range allPages(m) {
-		add("man/"+p.ManName(), p.WriteMan)
-		add("doc/"+p.MarkdownName(), p.WriteMarkdown)
+	for _, p := range allPages(m.Node) {
+		want["man/"+p.ManName()] = p.Man()
+		want["doc/"+p.MarkdownName()] = p.Markdown()
 		name := clidoc.Dashed(p.Verb)
 		if name == "" {
 			name = "git-domarkx"
 		}
-		add("testdata/help/"+name+".txt", p.WriteText)
-		add("testdata/help/"+name+"-h.txt", p.WriteUsage)
+		want["testdata/help/"+name+".txt"] = p.Text()
+		want["testdata/help/"+name+"-h.txt"] = p.Screen()
 	}
-	add("doc/json.md", func(w io.Writer) error { return clidoc.WriteFieldPage(w, allPages(m)) })
+	want["doc/json.md"] = clidoc.FieldPage(allPages(m.Node))
 	maps.Copy(want, derivedLists(t))
 	for path, text := range want {
 		if *update {
@@ -131,29 +122,22 @@ func derivedLists(t *testing.T) map[string]string {
 
 func TestPagesAreComplete(t *testing.T) {
 	texts := map[string]bool{}
-	for _, p := range allPages(model(t)) {
+	for _, p := range allPages(model(t).Node) {
 		texts[strings.ReplaceAll(cmp.Or(p.Verb, "git-domarkx"), " ", "_")+".md"] = true
 		if len(p.Body) == 0 {
 			t.Errorf("%s has no help text", p.Name)
 		}
-		var screen bytes.Buffer
-		if err := p.WriteUsage(&screen); err != nil {
-			t.Fatal(err)
-		}
-		if n := strings.Count(screen.String(), "\n"); n > 66 {
+		if n := strings.Count(p.Screen(), "\n"); n > 66 {
 			t.Errorf("%s -h has %d lines, more than a screen", p.Name, n)
 		}
-		var text bytes.Buffer
-		if err := p.WriteText(&text); err != nil {
-			t.Fatal(err)
-		}
-		if !strings.Contains(text.String(), "\nEXIT STATUS\n") {
+		text := p.Text()
+		if !strings.Contains(text, "\nEXIT STATUS\n") {
 			t.Errorf("%s says nothing about its exit status", p.Name)
 		}
-		if strings.Contains(text.String(), "{{") {
+		if strings.Contains(text, "{{") {
 			t.Errorf("%s has a mark for which the program has no text", p.Name)
 		}
-		for line := range strings.Lines(text.String()) {
+		for line := range strings.Lines(text) {
 			if len([]rune(line)) > clidoc.TextWidth+30 {
 				t.Errorf("%s: line too wide: %q", p.Name, line)
 			}

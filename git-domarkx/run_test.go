@@ -71,7 +71,7 @@ func TestManualPagesAreWritten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := len(allPages(model(t))); len(pages) != want {
+	if want := len(allPages(model(t).Node)); len(pages) != want {
 		t.Errorf("%d pages, expected %d", len(pages), want)
 	}
 	_, stdout, _ := invoke(t, "", "man", "log")

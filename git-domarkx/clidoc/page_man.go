@@ -2,7 +2,6 @@ package clidoc
 
 import (
 	"fmt"
-	"io"
 	"strings"
 )
 
@@ -12,8 +11,8 @@ func (p *Page) ManName() string { return Dashed(p.Name) + ".1" }
 // Dashed returns the name of a command with hyphens for spaces.
 func Dashed(name string) string { return strings.ReplaceAll(name, " ", "-") }
 
-// WriteMan writes the page for man(1), in the macros of man(7).
-func (p *Page) WriteMan(w io.Writer) error {
+// Man returns the page for man(1), in the macros of man(7).
+func (p *Page) Man() string {
 	var b strings.Builder
 	title := Dashed(p.Name)
 	fmt.Fprintf(&b, ".\\\" Made from the command model by go generate.\n.TH %s 1 \"\" \"git-domarkx\" \"Git Manual\"\n", strings.ToUpper(roff(title)))
@@ -55,8 +54,7 @@ func (p *Page) WriteMan(w io.Writer) error {
 	if p.Verb != "" {
 		b.WriteString(".SH SEE ALSO\n\\fBgit\\-domarkx\\fR(1)\n")
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return b.String()
 }
 
 var roffEscapes = strings.NewReplacer(`\`, `\e`, "-", `\-`, "~", `\(ti`, "^", `\(ha`, "`", `\(ga`, "'", `\(aq`, "…", "...", "→", "->")

@@ -2,15 +2,14 @@ package clidoc
 
 import (
 	"fmt"
-	"io"
 	"strings"
 )
 
 // MarkdownName returns the file name of the Markdown page.
 func (p *Page) MarkdownName() string { return Dashed(p.Name) + ".md" }
 
-// WriteMarkdown writes the page as CommonMark.
-func (p *Page) WriteMarkdown(w io.Writer) error {
+// Markdown returns the page as CommonMark.
+func (p *Page) Markdown() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "<!-- Made from the command model by go generate. -->\n\n# %s\n\n%s.\n\n```\n%s\n```\n", p.Name, p.Summary, p.Usage)
 	for _, g := range p.Groups {
@@ -44,12 +43,11 @@ func (p *Page) WriteMarkdown(w io.Writer) error {
 			fmt.Fprintf(&b, "- `%s`: %s\n", it.Term, it.Text)
 		}
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return b.String()
 }
 
-// WriteFieldPage writes one page that lists the JSON fields of all commands.
-func WriteFieldPage(w io.Writer, pages []*Page) error {
+// FieldPage returns one page that lists the JSON fields of all commands.
+func FieldPage(pages []*Page) string {
 	var b strings.Builder
 	b.WriteString(`<!-- Made from the command model by go generate. -->
 
@@ -73,6 +71,5 @@ These names mean the same everywhere:
 			fmt.Fprintf(&b, "| `%s` | %s |\n", f.Term, f.Text)
 		}
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return b.String()
 }

@@ -1,9 +1,7 @@
 package clidoc_test
 
 import (
-	"errors"
 	"flag"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,25 +14,13 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files instead of comparing them")
 
-func written(t *testing.T, write func(io.Writer) error) string {
-	t.Helper()
-	var b strings.Builder
-	if err := write(&b); err != nil {
-		t.Fatal(err)
-	}
-	return b.String()
-}
-
 // TestForms compares the forms of a page that has everything with golden files.
 func TestForms(t *testing.T) {
 	p := page(t, "copy")
-	for name, write := range map[string]func(io.Writer) error{
-		"copy-h.txt": p.WriteUsage, "copy.txt": p.WriteText, p.ManName(): p.WriteMan, p.MarkdownName(): p.WriteMarkdown,
-		"json.md": func(w io.Writer) error {
-			return clidoc.WriteFieldPage(w, []*clidoc.Page{p, page(t, "box")})
-		},
+	for name, got := range map[string]string{
+		"copy-h.txt": p.Screen(), "copy.txt": p.Text(), p.ManName(): p.Man(), p.MarkdownName(): p.Markdown(),
+		"json.md": clidoc.FieldPage([]*clidoc.Page{p, page(t, "box")}),
 	} {
-		got := written(t, write)
 		path := filepath.Join("testdata", name)
 		if *update {
 			if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
@@ -71,8 +57,8 @@ func TestPages(t *testing.T) {
 			if p.Usage != test.usage || p.Verb != test.words || p.Name != strings.TrimSpace("git domarkx "+test.words) {
 				t.Errorf("got %q, %q: %s", p.Name, p.Verb, p.Usage)
 			}
-			for form, write := range map[string]func(io.Writer) error{"help": p.WriteText, "manual": p.WriteMan, "Markdown": p.WriteMarkdown} {
-				text := strings.ToLower(strings.ReplaceAll(written(t, write), `\-`, "-"))
+			for form, text := range map[string]string{"help": p.Text(), "manual": p.Man(), "Markdown": p.Markdown()} {
+				text = strings.ToLower(strings.ReplaceAll(text, `\-`, "-"))
 				for _, want := range test.has {
 					if !strings.Contains(text, strings.ToLower(want)) {
 						t.Errorf("the %s lacks %q:\n%s", form, want, text)
@@ -89,7 +75,7 @@ func TestPages(t *testing.T) {
 	for words, want := range map[string]string{
 		"": "git domarkx help COMMAND", "box": "git domarkx help box COMMAND", "box open": "git domarkx help box open'",
 	} {
-		if got := written(t, page(t, strings.Fields(words)...).WriteUsage); !strings.Contains(got, want) {
+		if got := page(t, strings.Fields(words)...).Screen(); !strings.Contains(got, want) {
 			t.Errorf("the usage of %q does not refer to %q:\n%s", words, want, got)
 		}
 	}
@@ -126,12 +112,9 @@ func TestBodies(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := bodyOf(t, test.text)
-			for form, check := range map[string]struct {
-				write func(io.Writer) error
-				want  string
-			}{"help": {p.WriteText, test.help}, "manual": {p.WriteMan, test.manual}, "Markdown": {p.WriteMarkdown, test.markdown}} {
-				if got := written(t, check.write); !strings.Contains(got, check.want) {
-					t.Errorf("the %s has no %q:\n%s", form, check.want, got)
+			for form, check := range map[string]struct{ got, want string }{"help": {p.Text(), test.help}, "manual": {p.Man(), test.manual}, "Markdown": {p.Markdown(), test.markdown}} {
+				if !strings.Contains(check.got, check.want) {
+					t.Errorf("the %s has no %q:\n%s", form, check.want, check.got)
 				}
 			}
 		})
@@ -142,7 +125,7 @@ func TestBodies(t *testing.T) {
 func TestWidth(t *testing.T) {
 	word := strings.Repeat("ü", 90)
 	p := bodyOf(t, strings.Repeat("wörter die man umbricht ", 30)+"\n\n- "+strings.Repeat("grüße ", 40)+"\n\n"+word)
-	for line := range strings.Lines(written(t, p.WriteText)) {
+	for line := range strings.Lines(p.Text()) {
 		line = strings.TrimSuffix(line, "\n")
 		if n := len([]rune(line)); n > clidoc.TextWidth && strings.TrimSpace(line) != word {
 			t.Errorf("%d columns: %q", n, line)
@@ -159,7 +142,7 @@ func TestLongUsage(t *testing.T) {
 	for range 6 {
 		p.Usage += " [--another-option WITH SOME VALUE]"
 	}
-	folded, _, _ := strings.Cut(strings.TrimPrefix(written(t, p.WriteUsage), "usage: "), "\n\n")
+	folded, _, _ := strings.Cut(strings.TrimPrefix(p.Screen(), "usage: "), "\n\n")
 	if strings.Join(strings.Fields(folded), " ") != p.Usage {
 		t.Errorf("the usage is\n%s", folded)
 	}
@@ -171,23 +154,5 @@ func TestLongUsage(t *testing.T) {
 	}
 	if len(lines) < 4 {
 		t.Errorf("%d lines", len(lines))
-	}
-}
-
-var errFull = errors.New("full")
-
-type fullWriter struct{}
-
-func (fullWriter) Write([]byte) (int, error) { return 0, errFull }
-
-func TestPagesReportErrors(t *testing.T) {
-	p := page(t, "copy")
-	for name, write := range map[string]func(io.Writer) error{
-		"usage": p.WriteUsage, "help": p.WriteText, "manual": p.WriteMan, "Markdown": p.WriteMarkdown,
-		"fields": func(w io.Writer) error { return clidoc.WriteFieldPage(w, []*clidoc.Page{p}) },
-	} {
-		if err := write(fullWriter{}); !errors.Is(err, errFull) {
-			t.Errorf("%s: %v", name, err)
-		}
 	}
 }

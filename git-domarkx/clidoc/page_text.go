@@ -2,15 +2,14 @@ package clidoc
 
 import (
 	"fmt"
-	"io"
 	"strings"
 )
 
 // TextWidth is the width of help text, in columns.
 const TextWidth = 80
 
-// WriteUsage writes the short help of -h, which fits on one screen.
-func (p *Page) WriteUsage(w io.Writer) error {
+// Screen returns the short help of -h, which fits on one screen.
+func (p *Page) Screen() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "usage: %s\n\n%s.\n", foldUsage(p.Usage, "           "), p.Summary)
 	for _, g := range p.Groups {
@@ -34,12 +33,11 @@ func (p *Page) WriteUsage(w io.Writer) error {
 	default:
 		fmt.Fprintf(&b, "\nSee 'git domarkx help %s' for more.\n", p.Verb)
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return b.String()
 }
 
-// WriteText writes the whole page for a terminal.
-func (p *Page) WriteText(w io.Writer) error {
+// Text returns the whole page for a terminal.
+func (p *Page) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "NAME\n    %s - %s\n\nUSAGE\n    %s\n", p.Name, lowerFirst(p.Summary), foldUsage(p.Usage, "        "))
 	for _, g := range p.Groups {
@@ -56,8 +54,7 @@ func (p *Page) WriteText(w io.Writer) error {
 		fmt.Fprintf(&b, "\n%s\n", strings.ToUpper(section.title))
 		writeItems(&b, section.commands, 22)
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return b.String()
 }
 
 // sections returns the non-empty lists at the end of a page.
