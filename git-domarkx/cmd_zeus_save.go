@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -81,10 +82,7 @@ var notInSlug = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile
 
 // slug returns a snapshot's name in the form that Zeus uses in file names.
 func slug(name string) string {
-	s := strings.Trim(notInSlug().ReplaceAllString(strings.TrimSpace(name), "-"), "-._")
-	if s == "" {
-		return "snapshot"
-	}
+	s := cmp.Or(strings.Trim(notInSlug().ReplaceAllString(strings.TrimSpace(name), "-"), "-._"), "snapshot")
 	return s[:min(len(s), 150)]
 }
 
@@ -96,13 +94,13 @@ const maxSameName = 1000
 // trace. If the program is killed after that, the file is a snapshot like one that Zeus
 // saved itself.
 func (c *zeusSaveCmd) store(inv *invocation, opened managers, snapshot []byte, now time.Time) (string, error) {
-	name := c.Name
-	if name == "" {
-		name = "snapshot-" + now.Format("20060102-150405")
-	}
+	name := cmp.Or(c.Name, "snapshot-"+now.Format("20060102-150405"))
 	base := refname.Map(now.Format("20060102T150405Z") + "-" + slug(name))
 	for n := range maxSameName {
-		name := numberedSnapshot(base, n)
+		name := base
+		if n > 0 {
+			name = fmt.Sprintf("%s-%d", base, n) // as Zeus numbers them
+		}
 		if there, err := isSession(inv.ctx, opened.sessions, name); there || err != nil {
 			if err != nil {
 				return "", err
@@ -144,14 +142,6 @@ func isSession(ctx context.Context, sessions *engine.SessionManager, name string
 		return false, nil
 	}
 	return err == nil, err
-}
-
-// numberedSnapshot returns the name for attempt n, numbered like those of Zeus.
-func numberedSnapshot(base string, n int) string {
-	if n == 0 {
-		return base
-	}
-	return fmt.Sprintf("%s-%d", base, n)
 }
 
 // importSnapshot imports a snapshot as a session. It reports whether the name was already

@@ -106,12 +106,11 @@ func (m Mount) awaitAnswer(ctx context.Context) bool {
 }
 
 // NoAnswer describes a server that does not answer, with advice.
-func (m Mount) NoAnswer() string { return noAnswer(m.PID) }
-
-// ask sends a question to the server of a mount and returns the answer. Errors are those
-// of the function ask.
-func (m Mount) ask(ctx context.Context, question string) (controlAnswer, error) {
-	return ask(ctx, controlPath(m.note), question)
+func (m Mount) NoAnswer() string {
+	if stopped(m.PID) {
+		return fmt.Sprintf("process %d, which serves the mount, is stopped; continue it with kill -CONT %[1]d", m.PID)
+	}
+	return fmt.Sprintf("process %d, which serves the mount, does not answer", m.PID)
 }
 
 // isTimeout reports whether err means that the server did not answer in time. If the

@@ -149,10 +149,5 @@ func unmountHere(server *fusefs.Server) (string, error) {
 
 // writableRepository reports whether this user can change sessions of the repository.
 func writableRepository(git *gitcmd.Git) bool {
-	for _, dir := range []string{git.CommonDir, git.ObjectDir} {
-		if !mayWrite(dir) {
-			return false
-		}
-	}
-	return true
+	return mayWrite(git.CommonDir) && mayWrite(git.ObjectDir)
 }

@@ -73,15 +73,7 @@ func pendingReason(w drafts.Waiting, answers map[int][]string, failed error) str
 	case answered:
 		return "it could not be stored and will be retried; errors/ in the mount and .git/domarkx/mount.log say why"
 	}
-	return noAnswer(w.Owner)
-}
-
-// noAnswer describes a server that does not answer, with advice.
-func noAnswer(pid int) string {
-	if stopped(pid) {
-		return fmt.Sprintf("process %d, which serves the mount, is stopped; continue it with kill -CONT %d", pid, pid)
-	}
-	return fmt.Sprintf("process %d, which serves the mount, does not answer", pid)
+	return Mount{PID: w.Owner}.NoAnswer()
 }
 
 // Dismiss lets the repository's mounts drop broken saves, by the keys of their drafts,
@@ -101,7 +93,7 @@ func (m *Mounts) Dismiss(ctx context.Context, keys []string) error {
 			}
 			a, err := mount.ask(ctx, askDismiss+key)
 			if isTimeout(err) {
-				err = errors.New(noAnswer(mount.PID))
+				err = errors.New(mount.NoAnswer())
 			} else if a.Problem != "" {
 				err = errors.New(a.Problem)
 			}

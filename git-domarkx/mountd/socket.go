@@ -88,10 +88,9 @@ func answer(ctx context.Context, server *fusefs.Server, conn net.Conn) {
 	_ = json.NewEncoder(conn).Encode(a) // the client may be gone
 }
 
-// ask sends a question to the server that listens on a socket. If the server does not
-// answer in time, the error is os.ErrDeadlineExceeded.
-func ask(ctx context.Context, path, question string) (controlAnswer, error) {
-	address, release, err := socketAddress(path)
+// ask sends a question to the server of a mount. If that does not answer in time, the error is os.ErrDeadlineExceeded.
+func (m Mount) ask(ctx context.Context, question string) (controlAnswer, error) {
+	address, release, err := socketAddress(controlPath(m.note))
 	if err != nil {
 		return controlAnswer{}, err
 	}
