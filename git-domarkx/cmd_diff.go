@@ -60,9 +60,7 @@ func writeDiff(inv *invocation, diff []byte) error {
 			style = green
 		}
 		body := strings.TrimSuffix(text, "\n")
-		if _, err := inv.out.WriteString(paint(style, body) + text[len(body):]); err != nil {
-			return err
-		}
+		inv.out.WriteString(paint(style, body) + text[len(body):])
 	}
-	return nil
+	return inv.out.failed()
 }

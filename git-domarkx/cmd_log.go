@@ -95,9 +95,7 @@ func (c *logCmd) patches(inv *invocation, sessions *engine.SessionManager, log i
 			return err
 		}
 		if n > 0 {
-			if _, err := inv.out.WriteString("\n"); err != nil {
-				return err
-			}
+			inv.out.WriteString("\n")
 		}
 		if err := printResult(inv, false, snapshotRowOf(info)); err != nil {
 			return err

@@ -26,7 +26,6 @@ type redactRow struct {
 
 func (c *redactCmd) Run(inv *invocation, opened managers) error {
 	w := newResultWriter[redactRow](inv, c.JSON)
-	var shown error
 	show := func(r redact.Result) {
 		status := "redacted"
 		switch {
@@ -42,14 +41,14 @@ func (c *redactCmd) Run(inv *invocation, opened managers) error {
 			if s.Removed {
 				kind += " in the trash"
 			}
-			shown = errors.Join(shown, w.add(redactRow{kind, s.Name, status}))
+			_ = w.add(redactRow{kind, s.Name, status})
 		}
 	}
 	if err := c.rename(inv, opened); err != nil {
 		return errors.Join(err, w.end())
 	}
 	result, err := opened.redactions.Redact(inv.ctx, redact.Request{Name: c.Name, DryRun: c.DryRun, Drop: c.Drop, Purge: c.Purge, Show: show})
-	if err = errors.Join(shown, w.end(), err); err != nil {
+	if err = errors.Join(w.end(), err); err != nil {
 		return err
 	}
 	return c.report(inv, result)

@@ -19,7 +19,6 @@ type runCmd struct {
 
 func (c *runCmd) Run(inv *invocation, opened managers) error {
 	inv.mentionDrafts(c.Name)
-	var broken error // errors of writing the output
 	w := c.prompt(inv)
 	ran, err := opened.turns.Run(inv.ctx, turns.RunRequest{Name: c.Name, Retry: c.Retry, Approve: inv.consent(c.Yes),
 		Report: func(r turns.CallResult) {
@@ -27,7 +26,7 @@ func (c *runCmd) Run(inv *invocation, opened managers) error {
 			if r.OK {
 				status = "ok"
 			}
-			broken = errors.Join(broken, w.add(runRow{fmt.Sprintf("%d.%d", r.Message, r.Index), r.Message, r.Index, r.Resource, r.Tool, status, oidField(r.WorkspaceVersion)}))
+			_ = w.add(runRow{fmt.Sprintf("%d.%d", r.Message, r.Index), r.Message, r.Index, r.Resource, r.Tool, status, oidField(r.WorkspaceVersion)})
 			if !r.OK {
 				inv.say("%s#%d, call %d: %s: %s", c.Name, r.Message, r.Index, r.Code, r.Outcome.Message)
 			}
@@ -43,7 +42,7 @@ func (c *runCmd) Run(inv *invocation, opened managers) error {
 	if err == nil && ran.Failed > 0 {
 		err = errNo
 	}
-	return errors.Join(broken, w.end(), err)
+	return errors.Join(w.end(), err)
 }
 
 type runRow struct {

@@ -133,9 +133,7 @@ func (c *workspacePathCmd) Run(inv *invocation, opened managers) error {
 	}
 	w := c.prompt(inv)
 	for _, dir := range paths {
-		if err := w.add(pathRow{pathField(dir)}); err != nil {
-			return err
-		}
+		_ = w.add(pathRow{pathField(dir)})
 	}
 	return w.end()
 }

@@ -62,6 +62,12 @@ type exact struct{ io.Writer }
 
 func (exact) Close() error { return nil }
 
+// failed returns the first error of writing, after which nothing is written any more.
+func (o *output) failed() error {
+	_, err := o.Write(nil)
+	return err
+}
+
 // close ends the output, and waits for the pager. What follows goes to the terminal.
 func (o *output) close() error {
 	err := o.Flush()

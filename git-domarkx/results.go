@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"reflect"
 	"strings"
 
@@ -71,11 +70,12 @@ func printResults[T any](inv *invocation, asJSON bool, list []T) error {
 		if inv.out.tty {
 			w.aligned = len(list)
 		}
-		var err error
 		for _, row := range list {
-			err = errors.Join(err, w.add(row))
+			if w.add(row) != nil {
+				break
+			}
 		}
-		return errors.Join(err, w.end())
+		return w.end()
 	})
 }
 
@@ -85,7 +85,8 @@ func printResult[T any](inv *invocation, asJSON bool, row T) error {
 	}
 	w := newResultWriter[T](inv, false)
 	w.table.head = nil
-	return errors.Join(w.add(row), w.end())
+	_ = w.add(row)
+	return w.end()
 }
 
 // jsonLine prints a row as JSON on one line, for commands that print a stream of rows.
@@ -130,8 +131,8 @@ func (w *resultWriter[T]) add(row T) error {
 			before = "[\n  "
 		}
 		w.some = true
-		_, err := w.inv.out.Write(escapeControls(w.json.value(reflect.ValueOf(row)).AppendJSON([]byte(before), "  ", "  ")))
-		return errors.Join(err, w.flush())
+		w.inv.out.Write(escapeControls(w.json.value(reflect.ValueOf(row)).AppendJSON([]byte(before), "  ", "  ")))
+		return w.flush()
 	}
 	if w.prompt {
 		w.table.head = nil
@@ -141,23 +142,25 @@ func (w *resultWriter[T]) add(row T) error {
 		cells[i] = cellOf(fields.FieldByIndex(column.Index).Interface(), w.table.shapes[i].kind)
 	}
 	if !w.inv.out.tty {
-		return errors.Join(w.table.writeLine(w.inv, cells), w.flush())
+		w.table.writeLine(w.inv, cells)
+		return w.flush()
 	}
 	w.table.add(cells...)
 	if len(w.table.rows) < w.aligned && !w.prompt {
 		return nil
 	}
-	return errors.Join(w.end(), w.flush())
+	_ = w.end()
+	return w.flush()
 }
 
 func (w *resultWriter[T]) flush() error {
 	if !w.prompt {
-		return nil
+		return w.inv.out.failed()
 	}
 	return w.inv.out.Flush()
 }
 
-// end prints the remaining rows and the end of the list.
+// end prints the remaining rows and the end of the list. It returns the first error of writing any.
 func (w *resultWriter[T]) end() error {
 	if w.asJSON {
 		after := "\n]\n"

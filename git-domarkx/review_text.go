@@ -30,9 +30,7 @@ func writeReview(inv *invocation, r *review.Review) error {
 	for i := range r.Files {
 		if r.Files[i].Header == nil {
 			w.line(plain, "%s: %s", r.Files[i].Path, review.FileSummary(&r.Files[i]))
-			continue
-		}
-		if err := w.file(&r.Files[i]); err != nil {
+		} else if err := w.file(&r.Files[i]); err != nil {
 			return err
 		}
 	}
@@ -125,23 +123,19 @@ func (w reviewWriter) prompt(p review.Prompt) {
 
 // file writes the diff of a file as git does, with the authors above each hunk.
 func (w reviewWriter) file(f *review.File) error {
-	if err := writeDiff(w.inv, []byte(strings.Join(f.Header, "\n")+"\n")); err != nil {
-		return err
-	}
+	err := writeDiff(w.inv, []byte(strings.Join(f.Header, "\n")+"\n"))
 	for _, h := range f.Hunks {
 		w.authors(h, f.Submodule)
-		if err := writeDiff(w.inv, []byte(h.Header+"\n")); err != nil {
-			return err
+		if err = writeDiff(w.inv, []byte(h.Header+"\n")); err != nil {
+			break
 		}
-		if err := w.lines(h.Lines); err != nil {
-			return err
-		}
+		w.lines(h.Lines)
 	}
-	return nil
+	return err
 }
 
 // lines writes the lines of a hunk. Unlike [writeDiff] it takes none of them for a header.
-func (w reviewWriter) lines(lines []string) error {
+func (w reviewWriter) lines(lines []string) {
 	for _, line := range lines {
 		if w.inv.out.tty {
 			line = displayed(strings.TrimSuffix(line, "\r"))
@@ -152,11 +146,8 @@ func (w reviewWriter) lines(lines []string) error {
 		} else if strings.HasPrefix(line, "-") {
 			st = red
 		}
-		if _, err := w.inv.out.WriteString(w.paint(st, line) + "\n"); err != nil {
-			return err
-		}
+		w.inv.out.WriteString(w.paint(st, line) + "\n")
 	}
-	return nil
 }
 
 func (w reviewWriter) authors(h review.Hunk, submodule bool) {

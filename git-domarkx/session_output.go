@@ -88,11 +88,10 @@ func (o exchangeOption) printExchange(inv *invocation, results []transfer.Result
 	w := newResultWriter[exchangeRow](inv, o.JSON)
 	w.table.head = nil
 	w.aligned = len(rows) + 1
-	var err error
 	for _, row := range rows {
-		err = errors.Join(err, w.add(row))
+		_ = w.add(row)
 	}
-	return errors.Join(err, w.end(), failed, broke)
+	return errors.Join(w.end(), failed, broke)
 }
 
 // reportPending prints the saves in mounts that are not in their sessions yet, with the

@@ -59,18 +59,17 @@ func (t *table) add(cells ...cell) { t.rows = append(t.rows, cells) }
 
 func (t *table) write(inv *invocation) error {
 	if inv.out.tty {
-		return t.writeAligned(inv)
-	}
-	for _, row := range t.rows {
-		if err := t.writeLine(inv, row); err != nil {
-			return err
+		t.writeAligned(inv)
+	} else {
+		for _, row := range t.rows {
+			t.writeLine(inv, row)
 		}
 	}
-	return nil
+	return inv.out.failed()
 }
 
 // writeLine writes a row for programs.
-func (t *table) writeLine(inv *invocation, row []cell) error {
+func (t *table) writeLine(inv *invocation, row []cell) {
 	for i, c := range row {
 		if i < len(t.shapes) && t.shapes[i].person {
 			continue
@@ -80,21 +79,19 @@ func (t *table) writeLine(inv *invocation, row []cell) error {
 		}
 		inv.out.WriteString(field(c.program))
 	}
-	return inv.out.WriteByte('\n')
+	inv.out.WriteByte('\n')
 }
 
-func (t *table) writeAligned(inv *invocation) error {
+func (t *table) writeAligned(inv *invocation) {
 	if len(t.rows) == 0 {
-		return nil
+		return
 	}
 	columns := t.columns()
 	fit(columns, inv.out.width())
 	paint := inv.color()
 	if len(t.head) > 0 {
 		for _, line := range headLines(columns) {
-			if _, err := fmt.Fprintln(inv.out, paint(bold, line)); err != nil {
-				return err
-			}
+			fmt.Fprintln(inv.out, paint(bold, line))
 		}
 	}
 	for r := range t.rows {
@@ -103,21 +100,16 @@ func (t *table) writeAligned(inv *invocation) error {
 			cells[i] = c.lines(r)
 		}
 		for _, line := range sideBySide(columns, cells) {
-			if _, err := fmt.Fprintln(inv.out, line); err != nil {
-				return err
-			}
+			fmt.Fprintln(inv.out, line)
 		}
 		if r >= len(t.below) {
 			continue
 		}
 		for _, line := range t.below[r] {
 			const indent = "    "
-			if _, err := fmt.Fprintln(inv.out, indent+shorten(visibleLine(line), inv.out.width()-len(indent))); err != nil {
-				return err
-			}
+			fmt.Fprintln(inv.out, indent+shorten(visibleLine(line), inv.out.width()-len(indent)))
 		}
 	}
-	return nil
 }
 
 // columns returns the columns of the table, as wide as their content.
