@@ -74,13 +74,14 @@ func (inv *invocation) writeConversationJSON(p html.Session, info domarkx.Info, 
 		if p.Version != nil {
 			shown.Workspace = oidField(p.Version(first + n))
 		}
-		if _, err := inv.out.Write(escapeControls(rows.value(reflect.ValueOf(shown)).AppendJSON([]byte(between), "    ", "  "))); err != nil {
+		inv.out.Write(escapeControls(rows.value(reflect.ValueOf(shown)).AppendJSON([]byte(between), "    ", "  ")))
+		if err := inv.out.failed(); err != nil {
 			return err
 		}
 		between = ",\n    "
 	}
-	_, err := inv.out.WriteString("\n  ]\n}\n")
-	return err
+	inv.out.WriteString("\n  ]\n}\n")
+	return inv.out.failed()
 }
 
 // shownMessageOf returns message k of a session. agent is the program that recorded it, or "".

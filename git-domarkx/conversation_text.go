@@ -25,23 +25,21 @@ type conversationWriter struct {
 // writeConversation writes the messages of p for a terminal. The number of the first one is first.
 func (inv *invocation) writeConversation(p html.Session, info domarkx.Info, first int, unfold bool) error {
 	w := conversationWriter{inv.out, inv.color(), inv.out.width(), unfold}
-	if err := w.header(p, info); err != nil {
-		return err
-	}
+	w.header(p, info)
 	for n := range p.Messages.Len() {
 		m, err := p.Messages.At(n)
 		if err != nil {
 			return fmt.Errorf("message %d: %w", first+n, err)
 		}
-		if err := w.message(first+n, m); err != nil {
-			return err
+		if w.message(first+n, m); inv.out.failed() != nil {
+			break
 		}
 	}
-	return nil
+	return inv.out.failed()
 }
 
 // header writes the title and the properties of a session.
-func (w *conversationWriter) header(p html.Session, info domarkx.Info) error {
+func (w *conversationWriter) header(p html.Session, info domarkx.Info) {
 	about := info.Described()
 	parts := []string{p.Name, info.ID[:min(len(info.ID), 10)]}
 	if about.Agent != "" {
@@ -56,12 +54,11 @@ func (w *conversationWriter) header(p html.Session, info domarkx.Info) error {
 	if about.Title != "" {
 		text = w.wrapped(bold, about.Title)
 	}
-	_, err := io.WriteString(w.out, text+w.wrapped(dim, strings.Join(parts, "  ")))
-	return err
+	fmt.Fprint(w.out, text, w.wrapped(dim, strings.Join(parts, "  ")))
 }
 
 // message writes message k.
-func (w *conversationWriter) message(k int, m domarkx.WrittenMessage) error {
+func (w *conversationWriter) message(k int, m domarkx.WrittenMessage) {
 	about := ""
 	metadata := jsonvalue.Value{}
 	if m.Metadata != nil {
@@ -88,8 +85,7 @@ func (w *conversationWriter) message(k int, m domarkx.WrittenMessage) error {
 		}
 		calls = isCall
 	}
-	_, err := io.WriteString(w.out, "\n"+strings.Join(blocks, "\n"))
-	return err
+	fmt.Fprint(w.out, "\n", strings.Join(blocks, "\n"))
 }
 
 // part returns a part of a message.

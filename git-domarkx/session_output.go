@@ -67,7 +67,8 @@ type exchangeRow struct {
 // is the error with which the exchange ended early, or nil; then only the part before
 // is printed.
 func (o exchangeOption) printExchange(inv *invocation, results []transfer.Result, broke error) error {
-	var rows []exchangeRow
+	w := newResultWriter[exchangeRow](inv, o.JSON)
+	w.table.head, w.aligned = nil, len(results)+1
 	var failed error
 	unsent := false
 	for _, e := range results {
@@ -75,7 +76,7 @@ func (o exchangeOption) printExchange(inv *invocation, results []transfer.Result
 		if broke != nil && (rejected || e.Status == transfer.UpToDate) {
 			continue
 		}
-		rows = append(rows, exchangeRow{e.Name, e.Status})
+		_ = w.add(exchangeRow{e.Name, e.Status})
 		if e.Failed {
 			failed = errNo
 		}
@@ -84,12 +85,6 @@ func (o exchangeOption) printExchange(inv *invocation, results []transfer.Result
 	inv.reportPending()
 	if unsent && !inv.out.tty { // on a terminal the lines are enough
 		printError(inv.err, errors.New("some sessions were not exchanged; see the reason on the line of each"))
-	}
-	w := newResultWriter[exchangeRow](inv, o.JSON)
-	w.table.head = nil
-	w.aligned = len(rows) + 1
-	for _, row := range rows {
-		_ = w.add(row)
 	}
 	return errors.Join(w.end(), failed, broke)
 }
