@@ -62,7 +62,7 @@ func (c *agentResumeCmd) Run(inv *invocation, opened managers) error {
 			own = was.ID
 		}
 	}
-	command, file, err := c.prepare(inv, opened, p, agent, revision, own, model)
+	command, file, err := c.startWith(inv, opened, p, agent, revision, own, model)
 	if err != nil {
 		return err
 	}
@@ -226,17 +226,20 @@ func (c *agentResumeCmd) fork(inv *invocation, opened managers, revision engine.
 	}
 }
 
-// prepare returns the command that starts the agent, and the path of the transcript in
+// startWith returns the command that starts the agent, and the path of the transcript in
 // which the agent continues. own is the id of the agent's own session with the same
 // content, or "".
-func (c *agentResumeCmd) prepare(inv *invocation, opened managers, p permit.Permit, agent agents.Agent, revision engine.Revision, own, model string) (command []string, file string, err error) {
-	if own != "" {
+func (c *agentResumeCmd) startWith(inv *invocation, opened managers, p permit.Permit, agent agents.Agent, revision engine.Revision, own, model string) (command []string, file string, err error) {
+	find := func(session string) (file string, ok bool, err error) {
 		files, err := agent.Find(inv.ctx, inv.getenv)
-		if err != nil {
-			return nil, "", err
+		if err == nil {
+			file, ok = agent.HasSession(files, session)
 		}
-		if file, ok := agent.HasSession(files, own); ok {
-			return agent.ResumeCommand(own), file, nil
+		return file, ok, err
+	}
+	if own != "" {
+		if file, ok, err := find(own); ok || err != nil {
+			return agent.ResumeCommand(own), file, err
 		}
 	}
 	workDir, err := inv.workDir()
@@ -270,16 +273,12 @@ func (c *agentResumeCmd) prepare(inv *invocation, opened managers, p permit.Perm
 	}
 	session := agent.SessionID(id)
 	if dir == "" { // the agent has imported the session into a file that other sessions share
-		files, err := agent.Find(inv.ctx, inv.getenv)
-		if err != nil {
-			return nil, "", err
-		}
 		var ok bool
-		if file, ok = agent.HasSession(files, session); !ok {
+		if file, ok, err = find(session); err == nil && !ok {
 			return nil, "", fmt.Errorf("%s imported the session %s but does not have it: %w", agent.Name, session, domarkx.ErrNotFound)
 		}
 	}
-	return agent.ResumeCommand(session), file, nil
+	return agent.ResumeCommand(session), file, err
 }
 
 // hand runs the import command of an agent that does not store sessions in separate files.
