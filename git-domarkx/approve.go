@@ -39,8 +39,7 @@ func (inv *invocation) agrees(ctx context.Context, question string) (bool, error
 
 const loadBrought = "By these, Git would run programs in your files, even when you only ask for the status there. Load them?"
 
-// showListing prints what would run. It indents every line, so that the text cannot pass
-// for the program's own messages.
+// showListing prints what would run. It indents every line, so that the text cannot pass for the program's own messages.
 func (inv *invocation) showListing(listing []trust.Runs) {
 	for _, r := range listing {
 		fmt.Fprintf(inv.err, "%s, %s:\n", visible(r.Where), visible(r.What))
@@ -53,8 +52,7 @@ func (inv *invocation) showListing(listing []trust.Runs) {
 	}
 }
 
-// readLine reads one line from standard input. It returns early when the command is
-// cancelled.
+// readLine reads one line from standard input. It returns early when the command is cancelled.
 func (inv *invocation) readLine(ctx context.Context) (string, error) {
 	return await(ctx, func() (string, error) {
 		line, err := bufio.NewReader(inv.in).ReadString('\n')

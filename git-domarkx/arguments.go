@@ -145,9 +145,8 @@ func (inv *invocation) matching(all []domarkx.Info, patterns []string) ([]string
 	return full, nil
 }
 
-// remoteAndNames returns the remote and the session names on a command line. If first is
-// the name of a session and not that of a remote or a path, it counts as a session name,
-// and the remote is the default one.
+// remoteAndNames returns the remote and the session names on a command line. If first is the name of a session and not that of a
+// remote or a path, it counts as a session name, and the remote is the default one.
 func (inv *invocation) remoteAndNames(first string, names []string) (string, []string, error) {
 	session, err := inv.sessionOnly(first)
 	if err != nil {

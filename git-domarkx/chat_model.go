@@ -12,8 +12,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/find/usage/prices"
 )
 
-// chatModel returns the model with that name, with everything that a chat needs. It sends
-// no request.
+// chatModel returns the model with that name, with everything that a chat needs. It sends no request.
 func (inv *invocation) chatModel(name string) (chat.Model, models.Definition, error) {
 	d, err := inv.findModel(name)
 	if err != nil {
@@ -35,9 +34,8 @@ func (inv *invocation) chatModel(name string) (chat.Model, models.Definition, er
 	return model, d, err
 }
 
-// chooseModel returns the name of the model that answers in a session: the one that the
-// user named, else the default. It uses a model that the session or the repository suggests
-// only if the user agrees.
+// chooseModel returns the name of the model that answers in a session: the one that the user named, else the default. It uses a
+// model that the session or the repository suggests only if the user agrees.
 func (c *chatCmd) chooseModel(inv *invocation, opened managers, ask func(question string) (bool, error)) (string, error) {
 	wishes, err := c.wishes(inv, opened)
 	if err != nil {

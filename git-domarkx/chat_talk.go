@@ -33,8 +33,7 @@ type talk struct {
 	broken error // errors of writing the output
 }
 
-// asker returns a function that asks the user a question with yes or no, or nil if nobody
-// can be asked.
+// asker returns a function that asks the user a question with yes or no, or nil if nobody can be asked.
 func (t *talk) asker() func(question string) (bool, error) {
 	if t.lines == nil {
 		return nil
@@ -120,8 +119,7 @@ func (t *talk) goOn() error {
 	return t.turn(nil)
 }
 
-// turn takes one turn of a conversation. It shows an error, and returns it only if the
-// conversation must end.
+// turn takes one turn of a conversation. It shows an error, and returns it only if the conversation must end.
 func (t *talk) turn(message *string) error {
 	ctx, cancel := context.WithCancelCause(t.inv.ctx)
 	defer cancel(nil)

@@ -179,8 +179,7 @@ func (c *agentListCmd) Run(inv *invocation) error {
 	return inv.bad(bad)
 }
 
-// hooksOf returns the text of the column with the scopes in which an agent's hooks are
-// installed.
+// hooksOf returns the text of the column with the scopes in which an agent's hooks are installed.
 func hooksOf(a hooks.Agent, place agents.Place) string {
 	if len(a.Hooks.Scopes) == 0 {
 		return "none"

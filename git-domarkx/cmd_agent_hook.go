@@ -25,8 +25,7 @@ func (c *agentHookCmd) Run(inv *invocation) error {
 	return nil
 }
 
-// hookPatience is how long a hook waits for the end of its input, which some agents do not
-// close.
+// hookPatience is how long a hook waits for the end of its input, which some agents do not close.
 const hookPatience = 25 * time.Millisecond
 
 // isHook reports whether the arguments are those of a hook. A hook is not parsed like other

@@ -106,8 +106,7 @@ func (c *agentResumeCmd) record(inv *invocation, opened managers, agent agents.A
 	return errors.Join(err, inv.bad(append(continued.Bad, begun.Bad...)...))
 }
 
-// agent returns the agent that the user named, or the one from which the session was
-// imported.
+// agent returns the agent that the user named, or the one from which the session was imported.
 func (c *agentResumeCmd) agent(was origin.Session) (agents.Agent, error) {
 	for _, a := range resumable() {
 		if a.Name == c.In || c.In == "" && a.Name == was.Format {
@@ -179,8 +178,7 @@ func (c *agentResumeCmd) permitted(inv *invocation, opened managers, agent agent
 	return p, err
 }
 
-// isFetched reports whether a remote had a session with that name when this repository last
-// fetched from it or pushed to it.
+// isFetched reports whether a remote had a session with that name when this repository last fetched from it or pushed to it.
 func (c *agentResumeCmd) isFetched(inv *invocation, opened managers, name string) (bool, error) {
 	remotes, err := inv.remotes()
 	if err != nil {
@@ -198,8 +196,7 @@ func (c *agentResumeCmd) isFetched(inv *invocation, opened managers, name string
 	return false, nil
 }
 
-// fork forks the session if the revision is not the end of it, and returns the revision to
-// resume.
+// fork forks the session if the revision is not the end of it, and returns the revision to resume.
 func (c *agentResumeCmd) fork(inv *invocation, opened managers, revision engine.Revision, info domarkx.Info) (engine.Revision, error) {
 	tip, err := opened.sessions.Resolve(inv.ctx, tipOf(revision.Name))
 	if err != nil {
@@ -226,9 +223,8 @@ func (c *agentResumeCmd) fork(inv *invocation, opened managers, revision engine.
 	}
 }
 
-// startWith returns the command that starts the agent, and the path of the transcript in
-// which the agent continues. own is the id of the agent's own session with the same
-// content, or "".
+// startWith returns the command that starts the agent, and the path of the transcript in which the agent continues. own is the id
+// of the agent's own session with the same content, or "".
 func (c *agentResumeCmd) startWith(inv *invocation, opened managers, p permit.Permit, agent agents.Agent, revision engine.Revision, own, model string) (command []string, file string, err error) {
 	find := func(session string) (file string, ok bool, err error) {
 		files, err := agent.Find(inv.ctx, inv.getenv)
@@ -314,8 +310,7 @@ func (inv *invocation) runProgram(p permit.Permit, command []string) error {
 	return nil
 }
 
-// workDir returns the current directory without symbolic links. Agents store their
-// directories in this form.
+// workDir returns the current directory without symbolic links. Agents store their directories in this form.
 func (inv *invocation) workDir() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {

@@ -118,8 +118,7 @@ type refusal string
 
 func (r refusal) Error() string { return string(r) }
 
-// answerNo reports an error. If the error means that the turn was not allowed to continue,
-// the exit status is 1.
+// answerNo reports an error. If the error means that the turn was not allowed to continue, the exit status is 1.
 func (c *chatCmd) answerNo(inv *invocation, err error) error {
 	isNo := is[*chat.StoppedError](err) || errors.Is(err, chat.ErrNothing) || is[refusal](err) || isModelChoice(err)
 	if err != nil && c.JSON && context.Cause(inv.ctx) == nil {

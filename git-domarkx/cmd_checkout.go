@@ -21,8 +21,7 @@ func (c *checkoutCmd) Run(inv *invocation, opened managers) error {
 	return c.checkOut(inv, opened, checkout.Request{Of: c.Revision.Revision, Version: v, Dir: c.Dir, Yes: c.Yes})
 }
 
-// checkOut writes a version to a directory. It warns about everything that it could not
-// write exactly.
+// checkOut writes a version to a directory. It warns about everything that it could not write exactly.
 func (o pathOption) checkOut(inv *invocation, opened managers, r checkout.Request) error {
 	left, err := opened.checkouts.Checkout(inv.ctx, r)
 	if err != nil {

@@ -25,9 +25,8 @@ const (
 	completeDirectories = ":directories"
 )
 
-// Run prints the candidates for the last word of a command line, one per line: the word, a
-// tab and a description. A candidate need not begin with the typed word: the shell filters
-// them.
+// Run prints the candidates for the last word of a command line, one per line: the word, a tab and a description. A candidate
+// need not begin with the typed word: the shell filters them.
 func (c *completeCmd) Run(inv *invocation) error {
 	words := c.Words
 	if len(words) > 0 && words[0] == "--" {
@@ -54,8 +53,7 @@ func (c *completeCmd) Run(inv *invocation) error {
 	return err
 }
 
-// candidates returns the words that can stand at the cursor. With an error, some may be
-// missing.
+// candidates returns the words that can stand at the cursor. With an error, some may be missing.
 func (inv *invocation) candidates(e clidoc.Expectation) ([]clidoc.Candidate, error) {
 	switch e.Kind {
 	case clidoc.ValueNone:
@@ -141,8 +139,7 @@ func (inv *invocation) resourceCandidates(opened managers, owner string) ([]clid
 // maxRevisions is the maximum number of snapshots, versions or messages that are offered.
 const maxRevisions = 1000
 
-// messageCandidates lists the messages whose number starts with the text after the # or :
-// at typed[i].
+// messageCandidates lists the messages whose number starts with the text after the # or : at typed[i].
 func (inv *invocation) messageCandidates(opened managers, typed string, i int) ([]clidoc.Candidate, error) {
 	revision, err := engine.ParseRevision(typed[:i])
 	if err != nil {

@@ -40,8 +40,7 @@ func (c *doctorCmd) Run(inv *invocation) error {
 	return c.printFindings(inv, append(d.found, inv.draftFindings()...))
 }
 
-// A doctor checks the requirements of the program on this machine. Each check runs even if
-// others fail.
+// A doctor checks the requirements of the program on this machine. Each check runs even if others fail.
 type doctor struct {
 	inv   *invocation
 	repo  *gitcmd.Git // nil outside of a repository
@@ -82,8 +81,7 @@ func (d *doctor) git() {
 	}
 }
 
-// manual checks that Git can find the manual page, which it shows for "git domarkx
-// --help".
+// manual checks that Git can find the manual page, which it shows for "git domarkx --help".
 func (d *doctor) manual() {
 	man, err := exec.LookPath("man")
 	if err != nil {
@@ -108,8 +106,7 @@ func (d *doctor) commands() {
 	}
 }
 
-// mounts reports mounts of the repository whose servers died or do not answer, and saves
-// in them that are not stored yet.
+// mounts reports mounts of the repository whose servers died or do not answer, and saves in them that are not stored yet.
 func (d *doctor) mounts() {
 	mounts, err := d.inv.listMounts()
 	if err != nil {
@@ -209,8 +206,7 @@ func (d *doctor) workspaces() {
 	d.found = append(d.found, found...)
 }
 
-// agents reports for each agent on this machine whether it is recorded, and how to change
-// that.
+// agents reports for each agent on this machine whether it is recorded, and how to change that.
 func (d *doctor) agents() {
 	place, dir, err := d.inv.settingsPlace()
 	if err != nil {

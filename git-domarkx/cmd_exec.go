@@ -33,8 +33,7 @@ func (c *execCmd) prepare(inv *invocation) error {
 	if i := slices.IndexFunc(c.Pairs, isNoPair); i >= 0 && words == nil {
 		return usagef("argument %q: expected KEY=VALUE", c.Pairs[i])
 	}
-	// The call is recorded in a document, and must run exactly as recorded. Documents are
-	// UTF-8.
+	// The call is recorded in a document, and must run exactly as recorded. Documents are UTF-8.
 	if i := slices.IndexFunc(inv.args, func(word string) bool { return !utf8.ValidString(word) }); i >= 0 {
 		return usagef("argument %q: expected UTF-8; a command writes other bytes (printf, base64 -d)", inv.args[i])
 	}
@@ -87,8 +86,7 @@ func (c *execCmd) command(args []string) []string {
 // timedOutStatus is the exit status of timeout(1).
 const timedOutStatus = 124
 
-// commandStatus returns an error with the exit status of the command that ran, or nil for
-// 0.
+// commandStatus returns an error with the exit status of the command that ran, or nil for 0.
 func commandStatus(result jsonvalue.Value) error {
 	if late, _ := result.Get("timed_out"); late.IsTrue() {
 		return statusError(timedOutStatus)

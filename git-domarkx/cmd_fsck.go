@@ -26,8 +26,7 @@ func (c *fsckCmd) Run(inv *invocation, opened managers) error {
 		progress.report("rendering sessions", int64(i), int64(len(list)))
 		rendered, err := opened.sessions.CheckSnapshot(inv.ctx, info)
 		if err == nil && len(rendered) > 0 {
-			// git gc may have moved the missing objects meanwhile: reopen the store and
-			// check again.
+			// git gc may have moved the missing objects meanwhile: reopen the store and check again.
 			if err = opened.store.Refresh(); err == nil {
 				rendered, err = opened.sessions.CheckSnapshot(inv.ctx, info)
 			}
@@ -45,8 +44,7 @@ func (c *fsckCmd) Run(inv *invocation, opened managers) error {
 	return c.printFindings(inv, found)
 }
 
-// draftFindings reports the saves that did not become snapshots, and the drafts that
-// cannot be read.
+// draftFindings reports the saves that did not become snapshots, and the drafts that cannot be read.
 func (inv *invocation) draftFindings() []engine.Finding {
 	git, err := inv.git()
 	if err != nil {

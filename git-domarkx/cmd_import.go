@@ -90,8 +90,7 @@ func (inv *invocation) boundMemory(opened managers) {
 	setGCPercent(inv.getenv, 100)
 }
 
-// packMemory is how many bytes of packs may stay in memory while whole sessions are
-// processed.
+// packMemory is how many bytes of packs may stay in memory while whole sessions are processed.
 const packMemory = 32 << 20
 
 // checkAs returns a usage error if --as does not fit the paths.
@@ -114,8 +113,7 @@ func (c *importCmd) checkAs() error {
 	return nil
 }
 
-// isOneDocument reports whether the command line names exactly one path, and that is not a
-// directory.
+// isOneDocument reports whether the command line names exactly one path, and that is not a directory.
 func (c *importCmd) isOneDocument() bool {
 	if len(c.Paths) != 1 {
 		return false

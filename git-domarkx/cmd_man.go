@@ -42,9 +42,8 @@ func (c *manCmd) Run(inv *invocation) error {
 	return err
 }
 
-// manualDir returns the directory where man(1) looks for the manual pages of programs in
-// this program's directory (see manpath(5), "MANPATH_MAP", and man(1) of FreeBSD and
-// macOS).
+// manualDir returns the directory where man(1) looks for the manual pages of programs in this program's directory (see
+// manpath(5), "MANPATH_MAP", and man(1) of FreeBSD and macOS).
 func manualDir() (string, error) {
 	program, err := exec.LookPath("git-domarkx")
 	if err != nil {

@@ -71,8 +71,7 @@ type usageRow struct {
 	Reasoning  int64 `json:"reasoning" doc:"tokens of reasoning"`
 }
 
-// testTokens is a maximum length of the answer that is enough for models that think before
-// they answer.
+// testTokens is a maximum length of the answer that is enough for models that think before they answer.
 const testTokens = 2048
 
 func (c *modelTestCmd) Run(inv *invocation) error {

@@ -57,8 +57,7 @@ func (c *pushCmd) Run(inv *invocation, opened managers) error {
 	return c.printExchange(inv, results, err)
 }
 
-// withPending adds the sessions that have only saves in mounts and no snapshot yet, sorted by
-// name.
+// withPending adds the sessions that have only saves in mounts and no snapshot yet, sorted by name.
 func withPending(results []transfer.Result, pending pendingSaves) []transfer.Result {
 	for _, name := range slices.Sorted(maps.Keys(pending)) {
 		if !slices.ContainsFunc(results, func(e transfer.Result) bool { return e.Name == name }) {

@@ -81,9 +81,8 @@ func (c *scanCmd) show(inv *invocation, found []scan.Finding) error {
 	}))
 }
 
-// findings scans the chosen sessions, or without names all sessions and the workspaces that
-// belong to none. It also returns how many more findings there are that the user has
-// allowed.
+// findings scans the chosen sessions, or without names all sessions and the workspaces that belong to none. It also returns how
+// many more findings there are that the user has allowed.
 func (c *scanCmd) findings(inv *invocation, opened managers) ([]scan.Finding, int, error) {
 	all, unlisted := opened.sessions.List(inv.ctx)
 	if all == nil && unlisted != nil {
@@ -121,8 +120,7 @@ func (c *scanCmd) findings(inv *invocation, opened managers) ([]scan.Finding, in
 	return shown, len(found) - len(shown), errors.Join(append(unread, err)...)
 }
 
-// withOtherWorkspaces adds the workspaces that belong to no session to names and outgoing,
-// and returns names.
+// withOtherWorkspaces adds the workspaces that belong to no session to names and outgoing, and returns names.
 func withOtherWorkspaces(inv *invocation, opened managers, names []string, outgoing map[string]transfer.Outgoing) ([]string, error) {
 	workspaces, err := opened.store.Workspaces(inv.ctx)
 	if err != nil && workspaces == nil {

@@ -74,8 +74,7 @@ func (c *usageCmd) Run(inv *invocation, opened managers) error {
 	return inv.bad(unlisted, unread)
 }
 
-// unpricedNotice says which models have no price. A response without a model is "-" among them, for
-// which none can be set.
+// unpricedNotice says which models have no price. A response without a model is "-" among them, for which none can be set.
 func unpricedNotice(models []string) string {
 	const unnamed = "responses that name no model"
 	named := slices.DeleteFunc(slices.Clone(models), func(model string) bool { return model == "-" })
@@ -113,9 +112,8 @@ func (c *usageCmd) sumRows(inv *invocation, sums []usage.Sum) []usageSumRow {
 	return rows
 }
 
-// costs returns a function for pages that returns the cost of a response in USD, and
-// whether it is known. The first call reads the prices. If the configuration cannot be
-// read, no price is known.
+// costs returns a function for pages that returns the cost of a response in USD, and whether it is known. The first call reads
+// the prices. If the configuration cannot be read, no price is known.
 func (inv *invocation) costs() func(model string, u html.Usage) (float64, bool) {
 	list := sync.OnceValue(func() *prices.List {
 		settings, err := inv.modelSettings()

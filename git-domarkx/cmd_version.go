@@ -6,8 +6,7 @@ import (
 	"runtime/debug"
 )
 
-// release and commit are set by the linker (see the Makefile). A release is built with
-// -ldflags "-X main.release=v1.2.3".
+// release and commit are set by the linker (see the Makefile). A release is built with -ldflags "-X main.release=v1.2.3".
 var release, commit string
 
 type versionCmd struct{ rowOption[versionResult] }

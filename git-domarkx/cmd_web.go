@@ -67,12 +67,10 @@ func (c *webCmd) Run(inv *invocation, opened managers) error {
 	}
 }
 
-// openInBrowser opens an address in the user's browser. The caller must call remove in the
-// end. Other users could read the address in the argument list of a process. So the browser
-// gets the path of a file that only this user can read and that redirects to the address.
-// $BROWSER is a list of commands separated by colons. The first one that can be
-// started is used, with the path in the place of %s or as the last argument. It may be a browser for
-// terminals.
+// openInBrowser opens an address in the user's browser. The caller must call remove in the end. Other users could read the
+// address in the argument list of a process. So the browser gets the path of a file that only this user can read and that
+// redirects to the address. $BROWSER is a list of commands separated by colons. The first one that can be started is used, with
+// the path in the place of %s or as the last argument. It may be a browser for terminals.
 func (inv *invocation) openInBrowser(address string) (remove func(), err error) {
 	dir, err := os.MkdirTemp("", "git-domarkx-")
 	if err != nil {

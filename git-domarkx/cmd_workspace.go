@@ -226,8 +226,7 @@ type workspaceRmRow struct {
 	OID       oidField `json:"oid" head:"VERSION" doc:"its newest version, now in the trash; empty for none"`
 }
 
-// loss returns a function that warns about lost changes if the user forces the removal, or
-// nil: then changes must not be lost.
+// loss returns a function that warns about lost changes if the user forces the removal, or nil: then changes must not be lost.
 func (inv *invocation) loss(force bool) func(error) {
 	if !force {
 		return nil

@@ -80,8 +80,7 @@ func (c *zeusRestoreCmd) printRestored(inv *invocation, rows []zeus.Row, working
 	return nil
 }
 
-// find returns the snapshot that the user named: a session, or else a file of Zeus. For a
-// file, the Info is zero.
+// find returns the snapshot that the user named: a session, or else a file of Zeus. For a file, the Info is zero.
 func (c *zeusRestoreCmd) find(inv *invocation, sessions *engine.SessionManager) (*domarkx.Document, domarkx.Info, error) {
 	revision, err := engine.ParseRevision(c.Name)
 	if err == nil {

@@ -89,10 +89,9 @@ func slug(name string) string {
 // maxSameName is how many snapshots can have the same name and second.
 const maxSameName = 1000
 
-// store saves a snapshot under one name, which it returns, as a session and as a file in
-// Zeus's directory. It writes the file first, because a file can be removed without a
-// trace. If the program is killed after that, the file is a snapshot like one that Zeus
-// saved itself.
+// store saves a snapshot under one name, which it returns, as a session and as a file in Zeus's directory. It writes the file
+// first, because a file can be removed without a trace. If the program is killed after that, the file is a snapshot like one that
+// Zeus saved itself.
 func (c *zeusSaveCmd) store(inv *invocation, opened managers, snapshot []byte, now time.Time) (string, error) {
 	name := cmp.Or(c.Name, "snapshot-"+now.Format("20060102-150405"))
 	base := refname.Map(now.Format("20060102T150405Z") + "-" + slug(name))
@@ -144,8 +143,7 @@ func isSession(ctx context.Context, sessions *engine.SessionManager, name string
 	return err == nil, err
 }
 
-// importSnapshot imports a snapshot as a session. It reports whether the name was already
-// taken.
+// importSnapshot imports a snapshot as a session. It reports whether the name was already taken.
 func importSnapshot(inv *invocation, imports *importer.Manager, name string, snapshot []byte) (taken bool, err error) {
 	result, err := imports.Import(inv.ctx, importer.Request{Paths: []string{"-"}, As: name, Format: zeusformat.Name, Stdin: bytes.NewReader(snapshot)})
 	if err != nil {

@@ -14,9 +14,8 @@ const (
 	match style = "\x1b[1;31m" // as git grep
 )
 
-// color returns a function that applies a style to text, or leaves the text unchanged if
-// colours are off. The first of these decides: --color, NO_COLOR (https://no-color.org),
-// Git's color.domarkx and color.ui, whether the output is a terminal.
+// color returns a function that applies a style to text, or leaves the text unchanged if colours are off. The first of these
+// decides: --color, NO_COLOR (https://no-color.org), Git's color.domarkx and color.ui, whether the output is a terminal.
 func (inv *invocation) color() func(style, string) string {
 	if inv.colored == nil {
 		on := inv.wantsColor()

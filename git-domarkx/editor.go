@@ -19,9 +19,8 @@ type editedFile struct {
 	text []byte // the text that the editor started with
 }
 
-// edit opens a text in the editor that Git would use and returns the changed text. The
-// file is named after the session and ends in .md, so that the editor recognises
-// Markdown.
+// edit opens a text in the editor that Git would use and returns the changed text. The file is named after the session and ends
+// in .md, so that the editor recognises Markdown.
 func (d *editedFile) edit(text []byte) ([]byte, error) {
 	inv, name := d.inv, d.name
 	git, err := inv.git()

@@ -103,8 +103,7 @@ func escaped(r rune) string {
 	return fmt.Sprintf(`\u%04x`, r)
 }
 
-// unsafeOnTerminal reports whether r is a control character or one that
-// reorders text (Unicode Standard Annex 9).
+// unsafeOnTerminal reports whether r is a control character or one that reorders text (Unicode Standard Annex 9).
 func unsafeOnTerminal(r rune) bool {
 	if r < 0x7f {
 		return r < ' '
@@ -112,8 +111,7 @@ func unsafeOnTerminal(r rune) bool {
 	return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)
 }
 
-// A visibleWriter escapes what could control a terminal, except line ends and tabs, and
-// writes the result to w.
+// A visibleWriter escapes what could control a terminal, except line ends and tabs, and writes the result to w.
 type visibleWriter struct {
 	w    io.Writer
 	held []byte // an incomplete character or a CR at the end of the last Write
@@ -144,8 +142,7 @@ func (v *visibleWriter) emit(data []byte) error {
 	return err
 }
 
-// incomplete returns how many bytes at the end of data may continue in the next Write: a
-// partial UTF-8 sequence or a CR.
+// incomplete returns how many bytes at the end of data may continue in the next Write: a partial UTF-8 sequence or a CR.
 func incomplete(data []byte) int {
 	if len(data) > 0 && data[len(data)-1] == '\r' {
 		return 1

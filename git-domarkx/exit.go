@@ -27,8 +27,7 @@ const (
 	exitUsage = 129
 )
 
-// errNo ends a command that answers "no", or that has already reported bad input. It
-// prints nothing more.
+// errNo ends a command that answers "no", or that has already reported bad input. It prints nothing more.
 var errNo = errors.New("no")
 
 // errUsageShown ends a command that has printed the usage because the user asked for it.
@@ -110,8 +109,7 @@ func isTrouble(err error) bool {
 	return false
 }
 
-// reportBeside reports the other errors of a command that answers "no", and returns the
-// exit status.
+// reportBeside reports the other errors of a command that answers "no", and returns the exit status.
 func reportBeside(w io.Writer, err error) int {
 	status := exitNo
 	for _, part := range joined(err) {
@@ -120,9 +118,8 @@ func reportBeside(w io.Writer, err error) int {
 	return status
 }
 
-// printError prints one error per line. An error in a document has the form
-// PATH:LINE:COLUMN: MESSAGE, which editors understand; any other error follows the
-// program's name.
+// printError prints one error per line. An error in a document has the form PATH:LINE:COLUMN: MESSAGE, which editors understand;
+// any other error follows the program's name.
 func printError(w io.Writer, err error) {
 	if parts := joined(err); parts != nil {
 		for _, e := range parts {

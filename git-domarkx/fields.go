@@ -88,8 +88,7 @@ func cellOf(field any, kind string) cell {
 	return text(reflect.ValueOf(field).String())
 }
 
-// rowFields returns the fields of a row, with those of embedded structs. Their Index starts
-// at the row.
+// rowFields returns the fields of a row, with those of embedded structs. Their Index starts at the row.
 func rowFields(t reflect.Type) []reflect.StructField {
 	return slices.DeleteFunc(reflect.VisibleFields(t), func(f reflect.StructField) bool { return f.Anonymous })
 }

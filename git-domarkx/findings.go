@@ -15,8 +15,7 @@ const (
 	severityInfo    = "info"
 )
 
-// printFindings prints findings, most severe first. It returns
-// errNo if any has severity error.
+// printFindings prints findings, most severe first. It returns errNo if any has severity error.
 func (o findingOption) printFindings(inv *invocation, found []engine.Finding) error {
 	rank := []string{severityError, severityWarning, severityInfo}
 	slices.SortStableFunc(found, func(a, b engine.Finding) int {

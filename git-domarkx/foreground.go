@@ -9,10 +9,9 @@ import (
 	"github.com/domarkx/domarkx/plugins/permit"
 )
 
-// foreground returns a command that runs a program of the user's in the foreground, such as an agent, an
-// editor or a pager, with the input and the messages of this program. Such programs look whether
-// their streams are the terminal, so they must get the files themselves and no pipes. All of
-// them are made here; TestForegroundPrograms finds others.
+// foreground returns a command that runs a program of the user's in the foreground, such as an agent, an editor or a pager, with
+// the input and the messages of this program. Such programs look whether their streams are the terminal, so they must get the
+// files themselves and no pipes. All of them are made here; TestForegroundPrograms finds others.
 //
 // What the program prints goes to stdout: inv.out if that is the result of this command, inv.err if it
 // is not, and another writer to read it.

@@ -9,8 +9,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/clidoc"
 )
 
-// checkFormat returns an error if no format has that name. others are further names that a
-// command accepts.
+// checkFormat returns an error if no format has that name. others are further names that a command accepts.
 func checkFormat(name string, others ...string) error {
 	names := append(clidoc.FormatNames(), others...)
 	if slices.Contains(names, name) {

@@ -65,8 +65,7 @@ func (inv *invocation) readMessage() (string, error) {
 	return string(data), nil
 }
 
-// readAll reads standard input, or a part of it, to its end. It returns early when the command is
-// cancelled.
+// readAll reads standard input, or a part of it, to its end. It returns early when the command is cancelled.
 func (inv *invocation) readAll(in io.Reader) ([]byte, error) {
 	return await(inv.ctx, func() ([]byte, error) { return io.ReadAll(in) })
 }
@@ -91,8 +90,7 @@ func await[T any](ctx context.Context, read func() (T, error)) (T, error) {
 	}
 }
 
-// command returns the model of the command that words name, or of the program if words is
-// empty.
+// command returns the model of the command that words name, or of the program if words is empty.
 func (inv *invocation) command(words []string) (*kong.Node, error) {
 	node := inv.model.Node
 	for _, word := range words {

@@ -17,8 +17,7 @@ import (
 // errInterrupt means that the user pressed Ctrl-C instead of finishing a line.
 var errInterrupt = errors.New("interrupted")
 
-// mostTyped is the number of characters after which the terminal library drops typed characters,
-// but no pasted ones.
+// mostTyped is the number of characters after which the terminal library drops typed characters, but no pasted ones.
 const mostTyped = 4096
 
 var errLongLine = fmt.Errorf("a line has more than %d characters, so the message was not sent; end a line with \"\\\" to continue it on the next", mostTyped-1)
@@ -43,8 +42,7 @@ func newLineEditor(inv *invocation) *lineEditor {
 	return e
 }
 
-// reset creates the terminal object anew. After Ctrl-C or Ctrl-D, the library's object
-// always returns io.EOF.
+// reset creates the terminal object anew. After Ctrl-C or Ctrl-D, the library's object always returns io.EOF.
 func (e *lineEditor) reset() {
 	e.terminal = term.NewTerminal(struct {
 		io.Reader
@@ -101,9 +99,8 @@ func (e *lineEditor) recall(lines []string) {
 	}
 }
 
-// message reads a message: a line, and the next line as well if a line ends in "\" or inside
-// a paste. The error is errInterrupt for Ctrl-C, io.EOF for Ctrl-D, and errLongLine for a
-// line that the terminal library cut.
+// message reads a message: a line, and the next line as well if a line ends in "\" or inside a paste. The error is errInterrupt
+// for Ctrl-C, io.EOF for Ctrl-D, and errLongLine for a line that the terminal library cut.
 func (e *lineEditor) message(ctx context.Context) (string, error) {
 	var lines []string
 	for {
@@ -175,8 +172,7 @@ func (e *lineEditor) line(ctx context.Context, prompt string, paste bool) (strin
 	return line, err
 }
 
-// recalled is the history of a line editor. It contains whole messages, which the editor
-// adds.
+// recalled is the history of a line editor. It contains whole messages, which the editor adds.
 type recalled struct{ lines []string }
 
 // Add implements [term.History]. It does nothing: message adds whole messages.

@@ -74,8 +74,7 @@ func (inv *invocation) modelKeys() models.Keys {
 // maxKey is the maximum length of the output of a key helper, in bytes.
 const maxKey = 64 << 10
 
-// runKeyHelper runs a command of the user's configuration and returns its output. The command
-// can ask the user on the terminal.
+// runKeyHelper runs a command of the user's configuration and returns its output. The command can ask the user on the terminal.
 func (inv *invocation) runKeyHelper(ctx context.Context, command string) (string, error) {
 	var out bytes.Buffer
 	if err := inv.foreground(ctx, &out, "sh", "-c", command).Run(); err != nil {

@@ -48,8 +48,7 @@ func (rowOption[R]) row() any {
 // print prints the row as a line or as a JSON object.
 func (o rowOption[R]) print(inv *invocation, row R) error { return printResult(inv, o.JSON, row) }
 
-// A resultPrinter is a command whose results are values of one struct type, its row. The
-// fields of a row have these tags:
+// A resultPrinter is a command whose results are values of one struct type, its row. The fields of a row have these tags:
 //
 //	json   the name of the JSON member; ",omitempty" omits a zero value
 //	head   the column's heading; a field without it is not in the table
@@ -99,8 +98,7 @@ func (inv *invocation) writeJSON(data []byte) error {
 	return err
 }
 
-// A resultWriter prints rows one by one, for commands that produce them slowly or in
-// large numbers.
+// A resultWriter prints rows one by one, for commands that produce them slowly or in large numbers.
 type resultWriter[T any] struct {
 	inv     *invocation
 	asJSON  bool
@@ -112,8 +110,7 @@ type resultWriter[T any] struct {
 	some    bool
 }
 
-// rowsAligned is how many rows share the widths of columns in a table that may be very
-// long.
+// rowsAligned is how many rows share the widths of columns in a table that may be very long.
 const rowsAligned = 1000
 
 func newResultWriter[T any](inv *invocation, asJSON bool) *resultWriter[T] {

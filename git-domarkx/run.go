@@ -67,8 +67,7 @@ func (e *usageError) of(command *kong.Node) {
 	}
 }
 
-// parseFailure converts an error of the parser to a usage error. If the user asked for
-// help or the version, it prints that.
+// parseFailure converts an error of the parser to a usage error. If the user asked for help or the version, it prints that.
 func parseFailure(err error, inv *invocation) error {
 	if ask, ok := errors.AsType[*helpRequest](err); ok {
 		return ask.print(inv)
@@ -99,18 +98,16 @@ func unexpectedArgument(err error) (string, bool) {
 	return argument, ok
 }
 
-// setGCPercent sets the garbage collector's target percentage, unless the user set it. At
-// 400 the first collection starts when the heap has 16 MB instead of 4: most commands end
-// before that, and would spend a fifth of their time collecting. Commands that process
-// whole documents set it to 100 or less, because their heap grows with the documents.
+// setGCPercent sets the garbage collector's target percentage, unless the user set it. At 400 the first collection starts when
+// the heap has 16 MB instead of 4: most commands end before that, and would spend a fifth of their time collecting. Commands that
+// process whole documents set it to 100 or less, because their heap grows with the documents.
 func setGCPercent(getenv func(string) string, percent int) {
 	if getenv("GOGC") == "" {
 		debug.SetGCPercent(percent)
 	}
 }
 
-// setMemoryLimit sets the size of the heap in bytes from which garbage is collected more
-// often, unless the user set it.
+// setMemoryLimit sets the size of the heap in bytes from which garbage is collected more often, unless the user set it.
 func setMemoryLimit(getenv func(string) string, limit int64) {
 	if getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(limit)

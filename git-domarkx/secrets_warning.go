@@ -11,9 +11,8 @@ import (
 	"github.com/domarkx/domarkx/gitstore/refname"
 )
 
-// newSecrets returns a warning with the number of secrets that are new in the saved
-// sessions; "" if there are none. It scans only the first scan.QuickBytes of the new data,
-// because it must be fast, and then the warning says so.
+// newSecrets returns a warning with the number of secrets that are new in the saved sessions; "" if there are none. It scans only
+// the first scan.QuickBytes of the new data, because it must be fast, and then the warning says so.
 func (inv *invocation) newSecrets(opened managers, saved []engine.SaveResult) (string, error) {
 	var tips, known, names []string
 	for _, s := range saved {

@@ -63,9 +63,8 @@ type exchangeRow struct {
 	Status  string `json:"status" head:"STATUS" doc:"what became of it, as the help of the command lists it"`
 }
 
-// printExchange prints the outcome for each session. It returns errNo if any failed. broke
-// is the error with which the exchange ended early, or nil; then only the part before
-// is printed.
+// printExchange prints the outcome for each session. It returns errNo if any failed. broke is the error with which the exchange
+// ended early, or nil; then only the part before is printed.
 func (o exchangeOption) printExchange(inv *invocation, results []transfer.Result, broke error) error {
 	w := newResultWriter[exchangeRow](inv, o.JSON)
 	w.table.head, w.aligned = nil, len(results)+1
@@ -134,9 +133,8 @@ func (inv *invocation) gitProgress() io.Writer {
 	return nil
 }
 
-// mentionDrafts prints which of these sessions, or without names which of all sessions, have a
-// save that could not become a snapshot. It ignores drafts that cannot be read, because fsck
-// reports them.
+// mentionDrafts prints which of these sessions, or without names which of all sessions, have a save that could not become a
+// snapshot. It ignores drafts that cannot be read, because fsck reports them.
 func (inv *invocation) mentionDrafts(names ...string) {
 	list, _ := drafts.ListBroken(mountd.DraftsDir(inv.opened.git))
 	for _, d := range list {

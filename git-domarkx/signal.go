@@ -14,8 +14,7 @@ type signalError struct{ signal syscall.Signal }
 
 func (e signalError) Error() string { return fmt.Sprintf("ended by signal: %v", e.signal) }
 
-// A signalWatch cancels the context of a command when the program is interrupted or
-// terminated.
+// A signalWatch cancels the context of a command when the program is interrupted or terminated.
 type signalWatch struct {
 	signals chan os.Signal
 
@@ -26,9 +25,8 @@ type signalWatch struct {
 
 func (w *signalWatch) notify() { signal.Notify(w.signals, os.Interrupt, syscall.SIGTERM) }
 
-// handle calls handler for the next signal, until restore is called. If handler returns
-// true, the command continues, and the signal after that kills the program as usual. If it
-// returns false, the signal ends the command.
+// handle calls handler for the next signal, until restore is called. If handler returns true, the command continues, and the
+// signal after that kills the program as usual. If it returns false, the signal ends the command.
 func (w *signalWatch) handle(handler func(os.Signal) bool) (restore func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -11,8 +11,7 @@ import (
 // spoolSize is the maximum number of bytes of standard input that stay in memory.
 const spoolSize = 1 << 20
 
-// A spool holds the whole of standard input: in memory, or in a temporary file if it is
-// large.
+// A spool holds the whole of standard input: in memory, or in a temporary file if it is large.
 type spool struct {
 	*io.SectionReader
 	file  *os.File // nil if the input is in memory
@@ -31,8 +30,7 @@ func (s *spool) close() error {
 	return err
 }
 
-// spoolInput reads standard input to its end. It returns early when the command is
-// cancelled.
+// spoolInput reads standard input to its end. It returns early when the command is cancelled.
 func (inv *invocation) spoolInput() (*spool, error) {
 	return await(inv.ctx, func() (*spool, error) {
 		s, err := newSpool(inv.in)

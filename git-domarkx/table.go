@@ -8,9 +8,8 @@ import (
 	"time"
 )
 
-// A table is a list of results. On a terminal it has aligned columns that fit it, perhaps a head, short
-// object ids and local dates. Elsewhere the fields of a line are separated by tabs, with
-// full ids and UTC dates (see [field]).
+// A table is a list of results. On a terminal it has aligned columns that fit it, perhaps a head, short object ids and local
+// dates. Elsewhere the fields of a line are separated by tabs, with full ids and UTC dates (see [field]).
 type table struct {
 	head   []string
 	shapes []shape // of the columns; those beyond them are fixed

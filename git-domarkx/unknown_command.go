@@ -9,8 +9,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/clidoc"
 )
 
-// neverSuggested are the commands that delete data. They are never suggested for a command
-// with a typing error.
+// neverSuggested are the commands that delete data. They are never suggested for a command with a typing error.
 var neverSuggested = []string{"rm", "gc"}
 
 // otherWords are words of Git, shells and other tools, with the command that does here what they do there.
@@ -78,8 +77,7 @@ func isSimilar(typed, command string) bool {
 	return 3*differing <= len(typed)
 }
 
-// hasLetters reports whether word contains the given letters in this order, possibly with
-// others between them.
+// hasLetters reports whether word contains the given letters in this order, possibly with others between them.
 func hasLetters(word, letters string) bool {
 	for _, letter := range []byte(letters) {
 		i := strings.IndexByte(word, letter)

@@ -80,8 +80,7 @@ func (inv *invocation) listMounts() ([]mountd.Mount, error) {
 	return mounts.List()
 }
 
-// open opens the repository's sessions, after the saves in mounts are stored. close closes
-// them.
+// open opens the repository's sessions, after the saves in mounts are stored. close closes them.
 func (inv *invocation) open() (managers, error) {
 	if inv.opened.store != nil {
 		return inv.opened, nil

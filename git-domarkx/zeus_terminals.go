@@ -40,8 +40,7 @@ func (inv *invocation) zeusStateDir() string {
 	return zeus.StateDir(inv.getenv, configured)
 }
 
-// zeusFiles returns the names, without extension, of the snapshots in Zeus's own
-// directory.
+// zeusFiles returns the names, without extension, of the snapshots in Zeus's own directory.
 func zeusFiles(stateDir string) ([]string, error) {
 	files, err := os.ReadDir(filepath.Join(stateDir, "snapshots"))
 	if os.IsNotExist(err) {

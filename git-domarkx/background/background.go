@@ -13,8 +13,7 @@ import (
 	"strings"
 )
 
-// variable is set in the environment of a program whose parent waits for its report on
-// file 3.
+// variable is set in the environment of a program whose parent waits for its report on file 3.
 const variable = "GIT_DOMARKX_READY"
 
 // ready is the report of a program that works.
@@ -27,9 +26,8 @@ type EndedError struct {
 
 func (e *EndedError) Error() string { return fmt.Sprintf("the process ended (%v)", e.State) }
 
-// Start starts a program in a session of its own and waits until it calls Ready. If it
-// calls Failed instead, that is the error; if it ends before, an *[EndedError]. If ctx is
-// cancelled, Start interrupts the program.
+// Start starts a program in a session of its own and waits until it calls Ready. If it calls Failed instead, that is the error;
+// if it ends before, an *[EndedError]. If ctx is cancelled, Start interrupts the program.
 func Start(ctx context.Context, cmd *exec.Cmd) error {
 	answer, report, err := os.Pipe()
 	if err != nil {
@@ -97,8 +95,7 @@ func (p *Parent) Report(err error) error {
 	return errors.Join(written, p.file.Close())
 }
 
-// OpenLog opens the log of programs in the background, with its directory. It truncates a
-// log larger than 1 MiB.
+// OpenLog opens the log of programs in the background, with its directory. It truncates a log larger than 1 MiB.
 func OpenLog(path string) (*os.File, error) {
 	const long = 1 << 20
 	flags := os.O_WRONLY | os.O_CREATE | os.O_APPEND

@@ -13,9 +13,8 @@ const (
 	heading
 )
 
-// A block is a paragraph, list item, heading or literal text of a command's help. The
-// help is written in a small subset of Markdown: "## " starts a heading, "- " starts an
-// item, four spaces start a literal line, an empty line ends a paragraph, and
+// A block is a paragraph, list item, heading or literal text of a command's help. The help is written in a small subset of
+// Markdown: "## " starts a heading, "- " starts an item, four spaces start a literal line, an empty line ends a paragraph, and
 // `backquotes` mark what the user types.
 type block struct {
 	kind blockKind

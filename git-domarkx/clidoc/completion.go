@@ -38,8 +38,7 @@ type Expectation struct {
 	Before string      // the argument before the cursor; "" if it is the first
 }
 
-// Expect returns what the last one of words can be. words are the words after "git
-// domarkx", at least one.
+// Expect returns what the last one of words can be. words are the words after "git domarkx", at least one.
 func Expect(model *kong.Application, words []string) Expectation {
 	typed := words[len(words)-1]
 	node := model.Node
@@ -84,8 +83,7 @@ func Expect(model *kong.Application, words []string) Expectation {
 	return Expectation{Kind: ValueWord, Typed: typed, Words: flagWords(node, model)}
 }
 
-// flagOf returns the option that a word names, or nil if there is none, and whether the
-// word also contains the option's value.
+// flagOf returns the option that a word names, or nil if there is none, and whether the word also contains the option's value.
 func flagOf(node *kong.Node, model *kong.Application, word string) (flag *kong.Flag, attached bool) {
 	flags := append(node.Flags[:len(node.Flags):len(node.Flags)], model.Flags...)
 	if long, ok := strings.CutPrefix(word, "--"); ok {

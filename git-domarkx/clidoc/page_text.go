@@ -24,9 +24,8 @@ func (p *Page) Screen() string {
 	}
 	switch {
 	case p.Verb == "":
-		// The usage line shows the options of every command: a list of them would make
-		// this text too long for a screen. Git itself handles --help, by showing the
-		// manual page.
+		// The usage line shows the options of every command: a list of them would make this text too long for a screen. Git
+		// itself handles --help, by showing the manual page.
 		b.WriteString("\nSee 'git domarkx help COMMAND'; for --help, 'git domarkx man --install' first.\n")
 	case len(p.Groups) > 0:
 		fmt.Fprintf(&b, "\nSee 'git domarkx help %s COMMAND' for all about a command.\n", p.Verb)
@@ -109,8 +108,7 @@ func writeItems(b *strings.Builder, items []Item, column int) {
 	}
 }
 
-// wrap writes text in lines of at most [TextWidth] columns. It begins the first line with
-// first and the others with rest.
+// wrap writes text in lines of at most [TextWidth] columns. It begins the first line with first and the others with rest.
 func wrap(b *strings.Builder, first, rest, text string) {
 	line := first
 	empty := true
@@ -132,8 +130,7 @@ func unquoted(s string) string { return strings.ReplaceAll(s, "`", "") }
 
 func lowerFirst(s string) string { return strings.ToLower(s[:1]) + s[1:] }
 
-// foldUsage breaks a usage line that is much wider than [TextWidth], between two of its
-// parts.
+// foldUsage breaks a usage line that is much wider than [TextWidth], between two of its parts.
 func foldUsage(usage, indent string) string {
 	if len([]rune(usage)) <= TextWidth+28 {
 		return usage

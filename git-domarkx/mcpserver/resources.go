@@ -178,9 +178,8 @@ func readOn(uri, note string) *sdk.ResourceContents {
 	return &sdk.ResourceContents{URI: uri + "#note", MIMEType: "text/plain", Text: note, Meta: sdk.Meta{"note": true}}
 }
 
-// fileResource returns a file for WORKSPACE/VERSION/PATH. Workspace names and paths may contain
-// slashes, so it takes the first component as VERSION that is a version of the workspace named
-// before it.
+// fileResource returns a file for WORKSPACE/VERSION/PATH. Workspace names and paths may contain slashes, so it takes the first
+// component as VERSION that is a version of the workspace named before it.
 func (s *Server) fileResource(ctx context.Context, uri, rest string) ([]*sdk.ResourceContents, error) {
 	missing := errNoResource
 	parts := strings.Split(rest, "/")

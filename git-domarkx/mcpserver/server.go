@@ -39,8 +39,7 @@ type Server struct {
 	lock sync.Mutex // held during a request: requests run one at a time
 }
 
-// New returns an MCP server for s. For an invalid glob in s.Pattern the error wraps
-// [domarkx.ErrInvalid].
+// New returns an MCP server for s. For an invalid glob in s.Pattern the error wraps [domarkx.ErrInvalid].
 func (s *Server) New() (*sdk.Server, error) {
 	if _, err := path.Match(s.Pattern, ""); err != nil {
 		return nil, fmt.Errorf("pattern %q: %w: expected a name, or a glob with * ? and [...]", s.Pattern, domarkx.ErrInvalid)
@@ -213,8 +212,7 @@ func (s *Server) origin(ctx context.Context, snapshot string) string {
 	return "git-domarkx"
 }
 
-// page returns the number of entries for a page: the number that a client asked for, or usual for
-// 0.
+// page returns the number of entries for a page: the number that a client asked for, or usual for 0.
 func page(asked, usual int) (int, error) {
 	switch {
 	case asked < 0:

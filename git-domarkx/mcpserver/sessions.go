@@ -151,8 +151,7 @@ func (s *Server) readMessages(ctx context.Context, r readRequest) (readResult, e
 	return result, nil
 }
 
-// message returns message k from byte offset of its Markdown, and the offset at which the rest
-// begins; 0 if nothing remains.
+// message returns message k from byte offset of its Markdown, and the offset at which the rest begins; 0 if nothing remains.
 func (s *Server) message(ctx context.Context, revision engine.Revision, info domarkx.Info, k, offset, most int) (messageEntry, int, error) {
 	e, err := s.Store.Entry(ctx, info.ID, k)
 	if err != nil {

@@ -11,8 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// cut returns at most most bytes of the text from offset on, and the offset at which the rest
-// begins; 0 if nothing remains.
+// cut returns at most most bytes of the text from offset on, and the offset at which the rest begins; 0 if nothing remains.
 func cut(text []byte, offset, most int) (part string, next int, err error) {
 	if offset < 0 || offset > len(text) {
 		return "", 0, fmt.Errorf("offset %d is not in the text, which has %d bytes", offset, len(text))

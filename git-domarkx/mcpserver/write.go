@@ -24,8 +24,7 @@ type writeResult struct {
 	URI      string `json:"uri"`
 }
 
-// appendMessage adds a message. It is foreign text: none of it becomes a call or configuration, so trust
-// need not be extended.
+// appendMessage adds a message. It is foreign text: none of it becomes a call or configuration, so trust need not be extended.
 func (s *Server) appendMessage(ctx context.Context, r appendRequest) (writeResult, error) {
 	if !s.offers(r.Session) {
 		return writeResult{}, s.notOffered("session", r.Session)

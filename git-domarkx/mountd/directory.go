@@ -16,9 +16,8 @@ import (
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 )
 
-// Dir returns the absolute path of the mount point: the directory that the user named,
-// else domarkx.mount.dir, else a directory for this user and repository that disappears
-// at reboot.
+// Dir returns the absolute path of the mount point: the directory that the user named, else domarkx.mount.dir, else a directory
+// for this user and repository that disappears at reboot.
 func (m *Mounts) Dir(ctx context.Context, named string) (string, error) {
 	if named != "" {
 		return filepath.Abs(named)
@@ -87,9 +86,8 @@ func (m *Mounts) runtimeDir() (string, error) {
 
 func uid() string { return strconv.Itoa(os.Getuid()) }
 
-// privateTemporary returns a directory below the temporary directory that belongs to this
-// user and that no other user can access. If there is another file of that name, the
-// error is domarkx.ErrInvalid.
+// privateTemporary returns a directory below the temporary directory that belongs to this user and that no other user can access.
+// If there is another file of that name, the error is domarkx.ErrInvalid.
 func privateTemporary() (string, error) {
 	dir := filepath.Join(os.TempDir(), "git-domarkx-"+uid())
 	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
@@ -111,9 +109,8 @@ func writable(dir string) bool {
 	return err == nil && os.Remove(probe) == nil
 }
 
-// makeMountPoint creates the mount point. An existing directory must be empty, because
-// the mount would hide its contents. If sessions are mounted on it, even by a dead
-// server, makeMountPoint does not read it.
+// makeMountPoint creates the mount point. An existing directory must be empty, because the mount would hide its contents. If
+// sessions are mounted on it, even by a dead server, makeMountPoint does not read it.
 func makeMountPoint(dir string) error {
 	if _, mounted := mountpoint.SourceOf(dir); mounted {
 		return nil

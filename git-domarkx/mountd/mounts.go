@@ -18,8 +18,7 @@ import (
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 )
 
-// Mounts are the mounts of a repository on this machine. The fields must not change after
-// the first use.
+// Mounts are the mounts of a repository on this machine. The fields must not change after the first use.
 type Mounts struct {
 	Git    *gitcmd.Git              // nil if only Unmount and Detach are called
 	Getenv func(name string) string // reads the environment
@@ -27,9 +26,8 @@ type Mounts struct {
 	Log    io.Writer                // the log of a server
 }
 
-// Prepare creates the mount point, and reports whether this repository is mounted on it
-// already. The error is domarkx.ErrExists if the server of a mount there does not answer,
-// and domarkx.ErrInvalid if the directory is not empty.
+// Prepare creates the mount point, and reports whether this repository is mounted on it already. The error is domarkx.ErrExists
+// if the server of a mount there does not answer, and domarkx.ErrInvalid if the directory is not empty.
 func (m *Mounts) Prepare(ctx context.Context, dir string) (mounted bool, err error) {
 	mounts, err := m.List()
 	if err != nil {
@@ -62,8 +60,7 @@ type Mount struct {
 	note string // the path of the note
 }
 
-// Describe returns which process serves the mount, or why it cannot be used and what to
-// do.
+// Describe returns which process serves the mount, or why it cannot be used and what to do.
 func (m Mount) Describe(ctx context.Context) string {
 	if m.Dead {
 		return "dead: git domarkx mount " + m.Dir
@@ -74,9 +71,8 @@ func (m Mount) Describe(ctx context.Context) string {
 	return fmt.Sprintf("served by process %d", m.PID)
 }
 
-// Answers returns an error with advice if the server of a mount does not answer within
-// [ReportPatience]. It asks on the socket instead of using the mount: a process that uses
-// the mount of a stopped server cannot be killed.
+// Answers returns an error with advice if the server of a mount does not answer within [ReportPatience]. It asks on the socket
+// instead of using the mount: a process that uses the mount of a stopped server cannot be killed.
 func (m Mount) Answers(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, ReportPatience)
 	defer cancel()
@@ -91,9 +87,8 @@ func (m Mount) Answers(ctx context.Context) error {
 	return nil
 }
 
-// awaitAnswer waits while the server of a mount neither answers nor hangs, since it is
-// starting or ending. It reports false if the server ended: a killed process can hold the
-// lock of its note for a moment.
+// awaitAnswer waits while the server of a mount neither answers nor hangs, since it is starting or ending. It reports false if
+// the server ended: a killed process can hold the lock of its note for a moment.
 func (m Mount) awaitAnswer(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, ReportPatience)
 	defer cancel()
@@ -154,8 +149,7 @@ func (m *Mounts) WarnOfSilent(ctx context.Context) {
 	}
 }
 
-// mountAt returns the mount of sessions on a directory, of any repository, if there is a
-// note about it.
+// mountAt returns the mount of sessions on a directory, of any repository, if there is a note about it.
 func mountAt(dir string) (Mount, bool) {
 	source, ok := mountpoint.SourceOf(dir)
 	if !ok || !filepath.IsAbs(source) {
@@ -186,9 +180,8 @@ func RepositoryAt(dir string) (commonDir string, ok bool) {
 	}
 }
 
-// readMount reads the note about a mount of the repository with the given common
-// directory. It returns false if the note is incomplete, is being removed, or was written
-// before a reboot.
+// readMount reads the note about a mount of the repository with the given common directory. It returns false if the note is
+// incomplete, is being removed, or was written before a reboot.
 func readMount(path, commonDir string) (Mount, bool) {
 	if filepath.Ext(path) != "" {
 		return Mount{}, false // a socket, not a note

@@ -27,8 +27,7 @@ type registration struct {
 	control net.Listener // of the socket; nil if there is none
 }
 
-// register writes the note about a mount on dir. In a read-only repository it writes
-// none, and the registration does nothing.
+// register writes the note about a mount on dir. In a read-only repository it writes none, and the registration does nothing.
 func register(ctx context.Context, git *gitcmd.Git, dir string) (*registration, error) {
 	path, err := registrationPath(git.CommonDir, dir)
 	if err != nil {
@@ -63,8 +62,7 @@ func isFileAt(file *os.File, path string) bool {
 	return err == nil && os.SameFile(there, open)
 }
 
-// lockSoon takes a lock. It retries for a while, because a process that is exiting may
-// still hold it.
+// lockSoon takes a lock. It retries for a while, because a process that is exiting may still hold it.
 func lockSoon(ctx context.Context, file *os.File) error {
 	for try := 0; ; try++ {
 		err := atomicfile.TryLock(file)
@@ -118,8 +116,7 @@ func removeNote(path string) error {
 	return os.Remove(path)
 }
 
-// registrationPath returns the path of the note about a mount on dir, in the repository
-// with the given common directory.
+// registrationPath returns the path of the note about a mount on dir, in the repository with the given common directory.
 func registrationPath(commonDir, dir string) (string, error) {
 	dir, err := mountpoint.Resolve(dir)
 	if err != nil {

@@ -18,9 +18,8 @@ import (
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 )
 
-// Serve mounts on a directory and serves the mount until a user unmounts it or ctx is
-// cancelled. It gets the sessions from open. When programs can use the mount, Serve
-// reports that to the process that called Start, or calls ready if there is none.
+// Serve mounts on a directory and serves the mount until a user unmounts it or ctx is cancelled. It gets the sessions from open.
+// When programs can use the mount, Serve reports that to the process that called Start, or calls ready if there is none.
 func (m *Mounts) Serve(ctx context.Context, dir string, open func() (Sessions, error), ready func() error) error {
 	parent := background.Waiting()
 	server, note, err := m.startServing(ctx, dir, open, parent != nil)
@@ -71,9 +70,8 @@ func (m *Mounts) startServing(ctx context.Context, dir string, open func() (Sess
 	return server, note, nil
 }
 
-// serveWhileReading raises GOMAXPROCS by two, unless the user set it. A thread that waits
-// for a page of a memory-mapped pack counts as running; without spare threads, such waits
-// would delay the answers to the kernel.
+// serveWhileReading raises GOMAXPROCS by two, unless the user set it. A thread that waits for a page of a memory-mapped pack
+// counts as running; without spare threads, such waits would delay the answers to the kernel.
 func serveWhileReading() {
 	if os.Getenv("GOMAXPROCS") == "" {
 		runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 2)
@@ -112,9 +110,8 @@ func (m *Mounts) untilUnmounted(ctx context.Context, server *fusefs.Server) erro
 // process must not wait for the server, which waits for it.
 const unmountVariable = "GIT_DOMARKX_UNMOUNT_ONLY"
 
-// unmountElsewhere unmounts in another process. It returns which programs use the mount,
-// or "". Unmounting sends requests to the server: a server that unmounts itself and is
-// killed while it waits for its own answer never ends.
+// unmountElsewhere unmounts in another process. It returns which programs use the mount, or "". Unmounting sends requests to the
+// server: a server that unmounts itself and is killed while it waits for its own answer never ends.
 func unmountElsewhere(server *fusefs.Server) (busy string, err error) {
 	self, err := os.Executable()
 	if err != nil {

@@ -22,8 +22,7 @@ type Sessions struct {
 	Turns    *turns.Manager
 }
 
-// writable returns the options with which a mount can change sessions. The journal of
-// saves is in the directory drafts.
+// writable returns the options with which a mount can change sessions. The journal of saves is in the directory drafts.
 func (s Sessions) writable(drafts string) fusefs.Options {
 	return fusefs.Options{Sessions: s, Snapshots: s, Messages: s, Attachments: s.Store,
 		Changing: fusefs.Changing{Names: s, Saver: s, Attacher: s, Drafts: drafts}}
@@ -38,8 +37,7 @@ func (s Sessions) Info(ctx context.Context, name string) (domarkx.Info, error) {
 	return info, err
 }
 
-// List returns the sessions whose names start with prefix. It skips sessions that cannot
-// be read.
+// List returns the sessions whose names start with prefix. It skips sessions that cannot be read.
 func (s Sessions) List(ctx context.Context, prefix string) ([]domarkx.Info, error) {
 	list, err := s.Store.ListBelow(ctx, prefix)
 	if list == nil {
@@ -48,8 +46,7 @@ func (s Sessions) List(ctx context.Context, prefix string) ([]domarkx.Info, erro
 	return list, nil
 }
 
-// History returns a session's newest snapshot and all its ancestors, parents before
-// children.
+// History returns a session's newest snapshot and all its ancestors, parents before children.
 func (s Sessions) History(ctx context.Context, name string) ([]domarkx.Info, error) {
 	tip, err := s.Info(ctx, name)
 	if err != nil {
@@ -111,8 +108,7 @@ func engineForm(form fusefs.Form) engine.Form {
 	return engine.Markdown
 }
 
-// CheckName returns domarkx.ErrInvalid or domarkx.ErrExists if a new session cannot have
-// this name.
+// CheckName returns domarkx.ErrInvalid or domarkx.ErrExists if a new session cannot have this name.
 func (s Sessions) CheckName(ctx context.Context, name string) error {
 	return s.Sessions.Update(ctx, "", func(tx *transaction.Tx) error { return tx.CheckName(ctx, name) })
 }

@@ -19,9 +19,8 @@ const (
 	ReportPatience = time.Second
 )
 
-// Settle creates snapshots of what programs saved in mounts, including saves that a
-// server acknowledged before it died. It waits at most patience. It returns the sessions
-// whose saves are not stored then, each with the reason.
+// Settle creates snapshots of what programs saved in mounts, including saves that a server acknowledged before it died. It waits
+// at most patience. It returns the sessions whose saves are not stored then, each with the reason.
 func (m *Mounts) Settle(ctx context.Context, sessions Sessions, patience time.Duration) (map[string]string, error) {
 	dir := DraftsDir(m.Git)
 	waiting, err := drafts.ListWaiting(dir)
@@ -76,8 +75,7 @@ func pendingReason(w drafts.Waiting, answers map[int][]string, failed error) str
 	return Mount{PID: w.Owner}.NoAnswer()
 }
 
-// Dismiss lets the repository's mounts drop broken saves, by the keys of their drafts,
-// because their texts were saved elsewhere.
+// Dismiss lets the repository's mounts drop broken saves, by the keys of their drafts, because their texts were saved elsewhere.
 func (m *Mounts) Dismiss(ctx context.Context, keys []string) error {
 	mounts, err := m.List()
 	if err != nil || len(keys) == 0 {
@@ -103,9 +101,8 @@ func (m *Mounts) Dismiss(ctx context.Context, keys []string) error {
 	return errors.Join(errs...)
 }
 
-// askServers asks the servers of the repository's mounts to create snapshots of all
-// saves. It returns the sessions whose saves are still pending, for each process that
-// answered.
+// askServers asks the servers of the repository's mounts to create snapshots of all saves. It returns the sessions whose saves
+// are still pending, for each process that answered.
 func (m *Mounts) askServers(ctx context.Context) map[int][]string {
 	mounts, err := m.List()
 	if err != nil {

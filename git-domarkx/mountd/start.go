@@ -18,9 +18,8 @@ func DraftsDir(git *gitcmd.Git) string { return filepath.Join(git.StateDir(), "d
 // mountLog returns the path of the log of servers in the background.
 func mountLog(git *gitcmd.Git) string { return filepath.Join(git.StateDir(), "mount.log") }
 
-// Start starts this program in a process session of its own (setsid(2)) to serve a mount.
-// It returns when the mount is usable. If the process ends before, the error names its
-// log.
+// Start starts this program in a process session of its own (setsid(2)) to serve a mount. It returns when the mount is usable. If
+// the process ends before, the error names its log.
 func (m *Mounts) Start(ctx context.Context, dir string) error {
 	self, err := os.Executable()
 	if err != nil {
@@ -43,8 +42,7 @@ func (m *Mounts) Start(ctx context.Context, dir string) error {
 	return fmt.Errorf("%w; for details, run git domarkx doctor or see %s", err, log.Name())
 }
 
-// openLog opens the log of servers in the background, or the null device if the
-// repository is read-only.
+// openLog opens the log of servers in the background, or the null device if the repository is read-only.
 func openLog(git *gitcmd.Git) (*os.File, error) {
 	log, err := background.OpenLog(mountLog(git))
 	switch {

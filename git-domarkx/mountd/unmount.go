@@ -11,16 +11,14 @@ import (
 	"github.com/domarkx/domarkx/fusefs/mountpoint"
 )
 
-// An AmbiguousError reports that the repository is mounted on several directories and
-// that the user named none.
+// An AmbiguousError reports that the repository is mounted on several directories and that the user named none.
 type AmbiguousError struct{ Dirs []string }
 
 func (e *AmbiguousError) Error() string {
 	return "the repository is mounted on several directories; name one of them: " + strings.Join(e.Dirs, ", ")
 }
 
-// A RefusedError reports that a mount was not changed, because programs use it or because
-// its server does not answer.
+// A RefusedError reports that a mount was not changed, because programs use it or because its server does not answer.
 type RefusedError struct{ Err error }
 
 func (e *RefusedError) Error() string { return e.Err.Error() }
@@ -28,9 +26,8 @@ func (e *RefusedError) Error() string { return e.Err.Error() }
 // Unwrap returns the reason.
 func (e *RefusedError) Unwrap() error { return e.Err }
 
-// Mounted returns the mount point to unmount: the directory that the user named, else the
-// one from [Mounts.Dir] if it is mounted, else that of the repository's only mount. If
-// there are several mounts, the error is an [*AmbiguousError].
+// Mounted returns the mount point to unmount: the directory that the user named, else the one from [Mounts.Dir] if it is mounted,
+// else that of the repository's only mount. If there are several mounts, the error is an [*AmbiguousError].
 func (m *Mounts) Mounted(ctx context.Context, named string) (string, error) {
 	dir, err := m.Dir(ctx, named)
 	if err != nil || named != "" {
@@ -73,8 +70,7 @@ func (m *Mounts) Unmount(ctx context.Context, dir string) error {
 	case err != nil || forServer:
 		return err
 	}
-	// The workspaces of a dead mount may be mounted beside it, by a server that is dead,
-	// too.
+	// The workspaces of a dead mount may be mounted beside it, by a server that is dead, too.
 	if beside, err := m.besideDir(dir); err == nil && beside != "" && mountpoint.Recover(ctx, beside) == nil {
 		os.Remove(beside) // fails if it does not exist, or has files of others
 	}
@@ -84,9 +80,8 @@ func (m *Mounts) Unmount(ctx context.Context, dir string) error {
 	return mount.awaitEnd(ctx)
 }
 
-// Detach detaches a mount from its directory, even if programs use it or its server does
-// not answer. Saves that are not snapshots yet stay in the journal. The server or the
-// next command creates snapshots of them.
+// Detach detaches a mount from its directory, even if programs use it or its server does not answer. Saves that are not snapshots
+// yet stay in the journal. The server or the next command creates snapshots of them.
 func (m *Mounts) Detach(ctx context.Context, dir string) error {
 	mount, noted := mountAt(dir)
 	var hangs error

@@ -1,10 +1,9 @@
 // Package web shows the sessions and workspaces of a repository to one user, in a browser on the
 // same machine, or writes them as pages. It changes nothing in the repository.
 //
-// Pages of other origins, other users and other machines get nothing: the server listens on the
-// loopback interface, answers only requests that name it by its own address, and only with a
-// cookie that the address with the token sets. What sessions and files say is escaped; files are
-// sent so that no browser runs them.
+// Pages of other origins, other users and other machines get nothing: the server listens on the loopback interface, answers only
+// requests that name it by its own address, and only with a cookie that the address with the token sets. What sessions and files
+// say is escaped; files are sent so that no browser runs them.
 package web
 
 import (

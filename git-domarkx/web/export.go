@@ -19,8 +19,7 @@ import (
 // HTML is the name of the format of pages for a browser, which can only be written.
 const HTML = "html"
 
-// pagesSuffix ends the name of the directory with the pages of a session that is too large for
-// one page.
+// pagesSuffix ends the name of the directory with the pages of a session that is too large for one page.
 const pagesSuffix = ".pages"
 
 // Export exports a snapshot as a page, or as several if it is large. cost returns the cost of a response in USD, if that is known;

@@ -46,9 +46,8 @@ func (s *Server) knows(r *http.Request) bool {
 
 func same(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
 
-// isOwn reports whether the request comes from a page of this server or from the address bar. The
-// cookie does not show that: browsers also send it with requests of pages of other servers on this
-// machine.
+// isOwn reports whether the request comes from a page of this server or from the address bar. The cookie does not show that:
+// browsers also send it with requests of pages of other servers on this machine.
 func isOwn(r *http.Request) bool {
 	site := r.Header.Get("Sec-Fetch-Site")
 	return site == "" || site == "same-origin" || site == "none"

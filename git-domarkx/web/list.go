@@ -77,8 +77,7 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) error {
 	return p.show(w)
 }
 
-// again returns the request's address with the named parameter set to value, or without that
-// parameter if value is "".
+// again returns the request's address with the named parameter set to value, or without that parameter if value is "".
 func again(r *http.Request, name, value string) string {
 	query := r.URL.Query()
 	if query.Set(name, value); value == "" {

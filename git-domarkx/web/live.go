@@ -14,8 +14,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 )
 
-// Intervals: how often live checks the session for changes, and how often it sends a ping, which
-// fails if the browser is gone.
+// Intervals: how often live checks the session for changes, and how often it sends a ping, which fails if the browser is gone.
 const (
 	lookEvery = 500 * time.Millisecond
 	pingEvery = 15 * time.Second
@@ -65,10 +64,9 @@ func (s *Server) live(w http.ResponseWriter, r *http.Request, name string) error
 	}
 }
 
-// news returns the server-sent event about the messages that are new since the snapshot known, and
-// the newest snapshot. The event is "" if nothing is new. Its id is the address of the events after it.
-// It is "changed", so that the browser reloads, if an earlier message changed, a message is gone, or
-// the new messages do not fit on a page.
+// news returns the server-sent event about the messages that are new since the snapshot known, and the newest snapshot. The event
+// is "" if nothing is new. Its id is the address of the events after it. It is "changed", so that the browser reloads, if an
+// earlier message changed, a message is gone, or the new messages do not fit on a page.
 func (s *Server) news(r *http.Request, name string, known domarkx.Info, from int) (string, domarkx.Info) {
 	const changed = "event: changed\ndata: {}\n\n"
 	now, err := s.Sessions.Resolve(r.Context(), engine.Revision{Name: name, Message: -1})
@@ -112,8 +110,7 @@ func (s *Server) news(r *http.Request, name string, known domarkx.Info, from int
 	return "id: " + next + "\ndata: " + string(data) + "\n\n", now
 }
 
-// grew reports whether snapshot b has all messages of snapshot a, and the same text in the message
-// before message from.
+// grew reports whether snapshot b has all messages of snapshot a, and the same text in the message before message from.
 func (s *Server) grew(r *http.Request, a, b domarkx.Info, from int) bool {
 	if a.ID == "" || a.Messages > b.Messages {
 		return false

@@ -19,9 +19,8 @@ var styles string
 //go:embed live.js
 var script string
 
-// policy returns the Content-Security-Policy header. It permits only the script that shows new
-// messages, connections only to this server, and images only from this server or embedded in the
-// page.
+// policy returns the Content-Security-Policy header. It permits only the script that shows new messages, connections only to this
+// server, and images only from this server or embedded in the page.
 var policy = sync.OnceValue(func() string {
 	return pagePolicy() + "; frame-ancestors 'none'"
 })

@@ -21,8 +21,7 @@ import (
 type Site struct {
 	Folder   *folder.Folder
 	Sessions []domarkx.Info
-	// Made names everything that pages depend on besides the sessions. When it differs from last
-	// time, all pages are made again.
+	// Made names everything that pages depend on besides the sessions. When it differs from last time, all pages are made again.
 	Made string
 	// Kept holds the names of other sessions whose pages stay as they are.
 	Kept []string
@@ -48,10 +47,9 @@ type unreadError struct{ error }
 
 func (e unreadError) Unwrap() error { return e.error }
 
-// WriteSite writes the pages of the sessions that changed since the folder was written, and the
-// indexes. Then it removes the pages of all other sessions. Sessions that cannot be read are in no
-// index, and their pages stay as they are; their errors are joined in unread. The error err matches a
-// [*folder.ForeignError] if a file of others is in the way.
+// WriteSite writes the pages of the sessions that changed since the folder was written, and the indexes. Then it removes the
+// pages of all other sessions. Sessions that cannot be read are in no index, and their pages stay as they are; their errors are
+// joined in unread. The error err matches a [*folder.ForeignError] if a file of others is in the way.
 func (s *Server) WriteSite(ctx context.Context, site Site) (unread, err error) {
 	if err := site.Folder.Check(indexPage); err != nil {
 		return nil, err
@@ -168,8 +166,7 @@ func (s *Server) sitePage(ctx context.Context, shown html.Session, info domarkx.
 	return p, nil
 }
 
-// attach writes an attached file, and returns its name. The name ends so that no browser runs the file
-// and no server does.
+// attach writes an attached file, and returns its name. The name ends so that no browser runs the file and no server does.
 func (s *Server) attach(ctx context.Context, to *folder.Folder, dir string, info domarkx.Info, f domarkx.AttachedFile) (string, error) {
 	content, err := s.Store.Attachment(ctx, info.ID, f.SHA256)
 	if err != nil {

@@ -59,8 +59,7 @@ func (s *Server) workspaces(w http.ResponseWriter, r *http.Request) error {
 	return p.show(w)
 }
 
-// changes shows how a version differs from the one before it, or from the version that the
-// parameter a names.
+// changes shows how a version differs from the one before it, or from the version that the parameter a names.
 func (s *Server) changes(w http.ResponseWriter, r *http.Request, id string) error {
 	b, err := s.versionOf(r, id)
 	if err != nil {

@@ -25,11 +25,10 @@ type Request struct {
 	Yes     bool   // also write hazards (see [trust.Write]), as far as this user is permitted to
 }
 
-// Checkout writes a version of a workspace to a directory, each resource to a subdirectory, and
-// returns descriptions of the parts that could not be written exactly. It returns a
-// [*RefusedError] if the directory is not empty, or if the version contains hazards (see
-// [trust.Write]) and r.Yes is false. If the process is killed, the
-// directory is either complete or unchanged. A repeated checkout removes leftovers.
+// Checkout writes a version of a workspace to a directory, each resource to a subdirectory, and returns descriptions of the parts
+// that could not be written exactly. It returns a [*RefusedError] if the directory is not empty, or if the version contains
+// hazards (see [trust.Write]) and r.Yes is false. If the process is killed, the directory is either complete or unchanged. A
+// repeated checkout removes leftovers.
 func (m *Manager) Checkout(ctx context.Context, r Request) ([]string, error) {
 	if err := vacantDirectory(r.Dir); err != nil {
 		return nil, err

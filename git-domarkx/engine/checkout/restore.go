@@ -12,9 +12,8 @@ import (
 	"github.com/domarkx/domarkx/plugins/dirversion"
 )
 
-// restoreVersion creates dir and writes a version of a resource below it, never through a symbolic
-// link. It omits devices and owners unless privileged is set and this user may create them. left
-// describes the omissions.
+// restoreVersion creates dir and writes a version of a resource below it, never through a symbolic link. It omits devices and
+// owners unless privileged is set and this user may create them. left describes the omissions.
 func restoreVersion(ctx context.Context, r domarkx.VersionReader, version, dir string, privileged bool) (left []string, err error) {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return nil, err
@@ -35,8 +34,7 @@ func restoreVersion(ctx context.Context, r domarkx.VersionReader, version, dir s
 	return append(left, lost...), err
 }
 
-// lossesOf describes what an unprivileged user loses from a version: devices, owners and
-// set-id bits.
+// lossesOf describes what an unprivileged user loses from a version: devices, owners and set-id bits.
 func lossesOf(ctx context.Context, r domarkx.VersionReader, version string) (left []string, err error) {
 	const most = 10
 	owned, lent, devices := 0, 0, 0
@@ -66,14 +64,12 @@ func lossesOf(ctx context.Context, r domarkx.VersionReader, version string) (lef
 	return left, err
 }
 
-// removeRestored deletes a directory that restoreVersion has written, even if the permissions in it
-// forbid that.
+// removeRestored deletes a directory that restoreVersion has written, even if the permissions in it forbid that.
 func removeRestored(dir string) error {
 	return errors.Join(dirversion.Empty(dir), os.Remove(dir))
 }
 
-// An unprivileged reads a version without files and attributes that only a privileged user can
-// create.
+// An unprivileged reads a version without files and attributes that only a privileged user can create.
 type unprivileged struct {
 	domarkx.VersionReader
 	changed atomic.Bool // whether a device was left out or a file has another owner
@@ -97,8 +93,7 @@ func (u *unprivileged) Directory(ctx context.Context, id string) ([]domarkx.File
 	return files, err
 }
 
-// foreignBits returns the set-id bits that must be cleared because this process cannot give the
-// file its owner or group.
+// foreignBits returns the set-id bits that must be cleared because this process cannot give the file its owner or group.
 func foreignBits(f domarkx.File) (bits uint32) {
 	if f.HasOwner && f.UID != uint32(os.Geteuid()) {
 		bits |= setUID
@@ -109,8 +104,7 @@ func foreignBits(f domarkx.File) (bits uint32) {
 	return bits
 }
 
-// The mode bits that make a program run with the rights of its file's owner or group
-// (inode(7)).
+// The mode bits that make a program run with the rights of its file's owner or group (inode(7)).
 const (
 	setUID = 0o4000
 	setGID = 0o2000

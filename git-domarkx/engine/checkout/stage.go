@@ -18,14 +18,12 @@ import (
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
 )
 
-// stagePrefix begins the name of a staging directory. A key, the process id and a random suffix
-// follow.
+// stagePrefix begins the name of a staging directory. A key, the process id and a random suffix follow.
 const stagePrefix = ".domarkx-checkout-"
 
-// A stage is the directory in which a checkout is prepared. If the target does not exist, the
-// stage is beside it and is renamed to it. If the target is an empty directory, the stage is
-// inside it, so that processes working in the target keep their directory. A live stage is locked
-// to distinguish it from one that a killed process left. The lock also works between containers
+// A stage is the directory in which a checkout is prepared. If the target does not exist, the stage is beside it and is renamed
+// to it. If the target is an empty directory, the stage is inside it, so that processes working in the target keep their
+// directory. A live stage is locked to distinguish it from one that a killed process left. The lock also works between containers
 // that share only files.
 type stage struct {
 	dir    string // the target
@@ -34,10 +32,9 @@ type stage struct {
 	lock   *os.File // nil where directories cannot be locked
 }
 
-// newStage creates a stage for dir, which must not exist, be empty or contain only the leftovers of
-// a killed process. It removes these leftovers. However, if they are a complete checkout of the
-// same version, newStage returns them and sets done; the caller then only calls finish. The caller
-// must close the stage.
+// newStage creates a stage for dir, which must not exist, be empty or contain only the leftovers of a killed process. It removes
+// these leftovers. However, if they are a complete checkout of the same version, newStage returns them and sets done; the caller
+// then only calls finish. The caller must close the stage.
 func newStage(dir string, v domarkx.Version) (s *stage, done bool, err error) {
 	dir = filepath.Clean(dir)
 	names, err := namesIn(dir)
@@ -201,8 +198,7 @@ func kindOf(mode fs.FileMode) string {
 	return "file"
 }
 
-// completes reports whether a stage and the names in moved together contain exactly the resources
-// of the version.
+// completes reports whether a stage and the names in moved together contain exactly the resources of the version.
 func completes(stage string, moved []string, resources []domarkx.ResourceVersion) bool {
 	var ids []string
 	for _, r := range resources {

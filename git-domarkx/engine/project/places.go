@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// places returns the offsets of the keys and list items in a TOML text that the library accepted,
-// by JSON pointer. The library does not report them for keys that can occur several times, such
-// as those of [[tables]].
+// places returns the offsets of the keys and list items in a TOML text that the library accepted, by JSON pointer. The library
+// does not report them for keys that can occur several times, such as those of [[tables]].
 func places(data []byte) map[string]int {
 	s := &scanner{data: string(data), at: map[string]int{}, items: map[string]int{}}
 	table := ""

@@ -1,6 +1,5 @@
-// Package project reads .domarkx.toml, with which a repository configures its sessions: resources
-// for sessions that list none, and defaults for resource configs. It only reads the file. The
-// content is untrusted, like that of a document.
+// Package project reads .domarkx.toml, with which a repository configures its sessions: resources for sessions that list none,
+// and defaults for resource configs. It only reads the file. The content is untrusted, like that of a document.
 package project
 
 import (
@@ -19,8 +18,7 @@ import (
 // File is the name of the file at the top of a work tree.
 const File = ".domarkx.toml"
 
-// maxSize is the maximum size of the file in bytes, which also limits the nesting in the TOML
-// library.
+// maxSize is the maximum size of the file in bytes, which also limits the nesting in the TOML library.
 const maxSize = 64 << 10
 
 // A Config is the content of the file. The zero Config stands for a missing file.
@@ -30,8 +28,7 @@ type Config struct {
 	Resources []jsonvalue.Value
 	// Plugins are the tables of [plugins], in order.
 	Plugins []Defaults
-	// Models holds the file's settings for models: the name of a suggested model, and settings that
-	// are ignored.
+	// Models holds the file's settings for models: the name of a suggested model, and settings that are ignored.
 	Models []jsonvalue.Member
 
 	data   []byte

@@ -68,8 +68,7 @@ func (v *View) damaged(i int) error {
 	return DamagedMessage(i-1, v.Live.At(i-1).ID)
 }
 
-// DamagedMessage returns the error for message k, whose bytes are not those that were recorded. It
-// matches [domarkx.ErrCorrupt].
+// DamagedMessage returns the error for message k, whose bytes are not those that were recorded. It matches [domarkx.ErrCorrupt].
 func DamagedMessage(k int, id domarkx.ID) error {
 	return damagedPiece(fmt.Sprintf("message %d (%s)", k, id))
 }
@@ -78,8 +77,7 @@ func damagedPiece(what string) error {
 	return fmt.Errorf("%s is %w: its bytes do not have the recorded SHA-256; run git domarkx fsck", what, domarkx.ErrCorrupt)
 }
 
-// Write writes the document as Markdown. The error matches [domarkx.ErrCorrupt] if a piece is
-// damaged.
+// Write writes the document as Markdown. The error matches [domarkx.ErrCorrupt] if a piece is damaged.
 func (v *View) Write(ctx context.Context, w io.Writer) error {
 	for i, p := range v.Placed {
 		data, err := v.Bytes(ctx, i)
@@ -96,8 +94,7 @@ func (v *View) Write(ctx context.Context, w io.Writer) error {
 	return nil
 }
 
-// Reads reports whether the document consists of exactly these bytes. It returns false for a nil
-// view.
+// Reads reports whether the document consists of exactly these bytes. It returns false for a nil view.
 func (v *View) Reads(ctx context.Context, data []byte) (bool, error) {
 	if v == nil || v.Size() != int64(len(data)) {
 		return false, nil

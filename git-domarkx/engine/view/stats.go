@@ -35,8 +35,7 @@ const (
 	maxWaitingBytes = 2 << 20
 )
 
-// MaxKept is the maximum content in bytes of a state that is kept for a later document that
-// continues it.
+// MaxKept is the maximum content in bytes of a state that is kept for a later document that continues it.
 const MaxKept = 8 << 20
 
 // Through returns the messages of live and adds each to the tally when it is yielded.
@@ -116,8 +115,7 @@ func (t *Stats) sizeOf(live []domarkx.Entry) (int64, error) {
 	return v.Size(), nil
 }
 
-// Size returns the size in bytes of the whole document as Markdown. Call it after all messages
-// have passed through.
+// Size returns the size in bytes of the whole document as Markdown. Call it after all messages have passed through.
 func (t *Stats) Size() (int64, error) {
 	if len(t.waiting) > 0 || t.count == 0 {
 		if err := t.measure(); err != nil {

@@ -153,8 +153,7 @@ func (v *View) Header(ctx context.Context) (domarkx.Header, error) {
 	return LoadHeader(ctx, v.Blobs, v.Headers)
 }
 
-// Header returns the header that is in effect for a snapshot. If a merge left several, this is
-// the first one.
+// Header returns the header that is in effect for a snapshot. If a merge left several, this is the first one.
 func Header(ctx context.Context, store *gitstore.Store, snapshot string) (domarkx.Header, error) {
 	headers, err := store.Header(ctx, snapshot)
 	if err != nil {
@@ -191,8 +190,7 @@ func LoadHeader(ctx context.Context, blobs Blobs, headers []domarkx.HeaderEntry)
 	return shown, nil
 }
 
-// Message returns message k as shown. If it is one text of a conflict, message_metadata.conflict
-// names its side.
+// Message returns message k as shown. If it is one text of a conflict, message_metadata.conflict names its side.
 func (v *View) Message(ctx context.Context, k int) (domarkx.Message, error) {
 	e := v.Live.At(k)
 	msg, err := LoadMessage(ctx, v.Blobs, e)
@@ -212,8 +210,7 @@ func MarkConflict(msg *domarkx.Message, side domarkx.Rev) {
 	msg.Metadata = &metadata
 }
 
-// LoadMessage reads the message of an entry. The error matches [domarkx.ErrCorrupt] if the message
-// is damaged.
+// LoadMessage reads the message of an entry. The error matches [domarkx.ErrCorrupt] if the message is damaged.
 func LoadMessage(ctx context.Context, blobs Blobs, e domarkx.Entry) (domarkx.Message, error) {
 	data, err := Read(ctx, blobs, e.JSON)
 	if err != nil {
@@ -245,9 +242,8 @@ func (v *View) Includes(ctx context.Context) ([]domarkx.Include, error) {
 	return files, err
 }
 
-// Keys returns a key for each piece. Pieces with equal keys have equal bytes and meaning in the
-// document. If a piece lacks its end, such as the end of a fence, and another piece follows, its key
-// is that of the piece with the end.
+// Keys returns a key for each piece. Pieces with equal keys have equal bytes and meaning in the document. If a piece lacks its
+// end, such as the end of a fence, and another piece follows, its key is that of the piece with the end.
 func (v *View) Keys(ctx context.Context) ([]domarkx.Key, error) {
 	keys := make([]domarkx.Key, len(v.Placed))
 	span := "" // identifies the last written piece, for the pieces inside it

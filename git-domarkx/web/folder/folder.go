@@ -1,9 +1,8 @@
 // Package folder keeps generated pages in a directory, among files of others.
 //
-// A page ends with a seal: a comment with what the page was made from and a digest of its path and
-// content. So the pages that this program wrote are known without a list of them that could be lost
-// or wrong: no file without a valid seal is replaced or removed. A file other than a page has the
-// digest of its content as its name, which says the same.
+// A page ends with a seal: a comment with what the page was made from and a digest of its path and content. So the pages that
+// this program wrote are known without a list of them that could be lost or wrong: no file without a valid seal is replaced or
+// removed. A file other than a page has the digest of its content as its name, which says the same.
 package folder
 
 import (
@@ -24,8 +23,7 @@ import (
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
 )
 
-// A Folder is a directory with pages. Paths in it are relative and have slashes. It is for one
-// goroutine.
+// A Folder is a directory with pages. Paths in it are relative and have slashes. It is for one goroutine.
 type Folder struct {
 	dir string
 	// Written and Removed count the files that were.
@@ -35,8 +33,7 @@ type Folder struct {
 // Open returns the folder at dir, which need not exist.
 func Open(dir string) *Folder { return &Folder{dir: dir} }
 
-// A ForeignError reports a file that is in the place of a page and was not written as one, or was
-// changed since.
+// A ForeignError reports a file that is in the place of a page and was not written as one, or was changed since.
 type ForeignError struct{ Path string }
 
 // Error says what to do.
@@ -60,8 +57,7 @@ func seal(name string, content []byte, state string) string {
 	return fmt.Sprintf("<!-- git-domarkx %s %x -->\n", state, sum.Sum(nil))
 }
 
-// State returns the state that a page was written with; "" for a page that does not exist. It reads only
-// the end of the page.
+// State returns the state that a page was written with; "" for a page that does not exist. It reads only the end of the page.
 func (f *Folder) State(name string) string {
 	file, err := os.Open(f.at(name))
 	if err != nil {
@@ -135,8 +131,7 @@ func (f *Folder) read(name string) ([]byte, error) {
 	return os.ReadFile(f.at(name))
 }
 
-// Attach writes a file that is named after the digest of its content, as [Name] does, unless it is
-// there.
+// Attach writes a file that is named after the digest of its content, as [Name] does, unless it is there.
 func (f *Folder) Attach(name string, content io.Reader) error {
 	if !isNamed(path.Base(name)) {
 		return fmt.Errorf("%q is not named after its content", name)
@@ -222,8 +217,7 @@ func (f *Folder) Dirs(dir string) ([]string, error) {
 	return names, err
 }
 
-// Sweep removes the files of a directory that this program wrote, except those to keep, and the
-// directory if nothing remains.
+// Sweep removes the files of a directory that this program wrote, except those to keep, and the directory if nothing remains.
 func (f *Folder) Sweep(dir string, keep map[string]bool) error {
 	names, err := f.Files(dir)
 	if err != nil {

@@ -17,10 +17,9 @@ var device = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^
 // maxName is the maximum length of a file name, in bytes.
 const maxName = 120
 
-// Name returns a file name for a name that anybody may have chosen: of a session, an agent or a tag.
-// It has only characters that need no escape in URLs, differs from the results for other names in
-// more than case, and is at most 120 bytes long. A simple name keeps its form, with "~" for "/". Of
-// another one, what can be kept is followed by "~~" and a digest.
+// Name returns a file name for a name that anybody may have chosen: of a session, an agent or a tag. It has only characters that
+// need no escape in URLs, differs from the results for other names in more than case, and is at most 120 bytes long. A simple
+// name keeps its form, with "~" for "/". Of another one, what can be kept is followed by "~~" and a digest.
 func Name(name string) string {
 	flat := strings.ReplaceAll(name, "/", "~")
 	isSimple := len(name) <= maxName && !device().MatchString(flat)
