@@ -13,11 +13,10 @@ type fsckCmd struct {
 
 func (c *fsckCmd) Run(inv *invocation, opened managers) error {
 	progress := inv.progress()
-	stored, err := opened.store.Fsck(inv.ctx, func(done, total int) { progress.report("checking sessions", int64(done), int64(total)) })
+	found, err := opened.store.Fsck(inv.ctx, func(done, total int) { progress.report("checking sessions", int64(done), int64(total)) })
 	if err != nil {
 		return err
 	}
-	found := findings(stored)
 	list, err := opened.store.List(inv.ctx)
 	if list == nil && err != nil { // Fsck has already reported the unreadable sessions
 		return err

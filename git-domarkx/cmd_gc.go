@@ -36,7 +36,7 @@ func (c *gcCmd) Run(inv *invocation, opened managers) error {
 		if err != nil {
 			return err
 		}
-		found = append(append(found, findings(stored)...), opened.turns.RemoveLeft(inv.ctx)...)
+		found = append(append(found, stored...), opened.turns.RemoveLeft(inv.ctx)...)
 	}
 	if len(found) == 0 && !c.JSON {
 		inv.allIsWell("gc: nothing to remove")

@@ -15,20 +15,7 @@ import (
 // field returns s as one field of a tab-separated line. It escapes backslashes as \\, and what could control a terminal: tabs
 // and line ends as \t, \n and \r, others as \xNN and \uNNNN. Bytes that are not UTF-8 stay as they are.
 func field(s string) string {
-	if isPlain(s) {
-		return s
-	}
 	return escapeRunes(s, func(r rune) bool { return r == '\\' || unsafeOnTerminal(r) })
-}
-
-// isPlain reports whether s has only printable ASCII characters and no backslash, as most fields do.
-func isPlain(s string) bool {
-	for i := range len(s) {
-		if s[i] < ' ' || s[i] >= 0x7f || s[i] == '\\' {
-			return false
-		}
-	}
-	return true
 }
 
 // visible escapes the characters of s that could control a terminal: those that move the

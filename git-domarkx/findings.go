@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/domarkx/domarkx/git-domarkx/engine"
-	"github.com/domarkx/domarkx/gitstore/snapshot"
 )
 
 // The severities of findings.
@@ -42,8 +41,4 @@ type findingRow struct {
 
 func (o findingOption) write(inv *invocation, found []engine.Finding) error {
 	return o.print(inv, mapped(found, func(f engine.Finding) findingRow { return findingRow(f) }))
-}
-
-func findings(found []snapshot.Finding) []engine.Finding {
-	return mapped(found, func(f snapshot.Finding) engine.Finding { return engine.Finding(f) })
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/domarkx/domarkx/fusefs/drafts"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 	"github.com/domarkx/domarkx/gitstore/refname"
+	"github.com/domarkx/domarkx/gitstore/snapshot"
 )
 
 // draftsDir returns the directory with the journals of saves that are not snapshots yet.
@@ -33,12 +34,7 @@ func (m *SessionManager) draft(name string) (drafts.Draft, bool, error) {
 }
 
 // A Finding is a result of fsck, doctor or gc.
-type Finding struct {
-	Severity string // "error", "warning" or "info"
-	What     string
-	Where    string
-	Fix      string
-}
+type Finding = snapshot.Finding
 
 // CheckSnapshot renders every message of a snapshot and compares it with the recorded digests. It
 // returns a finding for each damaged message.
@@ -59,14 +55,14 @@ func (m *SessionManager) CheckSnapshot(ctx context.Context, info domarkx.Info) (
 		}
 	}
 	if size := v.Size(); size != info.Bytes {
-		found = append(found, Finding{"error", "the recorded size of the document is wrong", info.Name + "@" + info.ID,
-			"git domarkx rewind " + refname.Argument(info.Name+"~1") + ", then redo what came after"})
+		found = append(found, Finding{Severity: "error", What: "the recorded size of the document is wrong", Where: info.Name + "@" + info.ID,
+			Fix: "git domarkx rewind " + refname.Argument(info.Name+"~1") + ", then redo what came after"})
 	}
 	return found, ctx.Err()
 }
 
 func damage(info domarkx.Info, err error) Finding {
-	return Finding{"error", err.Error(), info.Name + "@" + info.ID, "fetch the session from a remote or a backup: git domarkx pull"}
+	return Finding{Severity: "error", What: err.Error(), Where: info.Name + "@" + info.ID, Fix: "fetch the session from a remote or a backup: git domarkx pull"}
 }
 
 // Pending is the status of a session that was skipped because a mount has a save of it that is not yet in the session.
