@@ -7,6 +7,12 @@ func UnpackWithin(archived int64, container []byte, found func(inside string, pa
 	return (&unpacking{left: maxUnpacked, archived: archived, found: found}).unpack(container, "", 0)
 }
 
+// A Document is a file of rules.
+type Document = document
+
+// BuiltIn returns the rules of gitleaks.
+func BuiltIn() *Document { return builtin() }
+
 // OwnPatterns returns the ids of the rules for forms that gitleaks does not know, each once.
 func OwnPatterns() (ids []string) {
 	for _, p := range ownPatterns {

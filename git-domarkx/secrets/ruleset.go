@@ -28,11 +28,7 @@ type ruleSet struct {
 
 // A document is a file of rules in gitleaks' format.
 type document struct {
-	Title       string
-	Description string
-	MinVersion  string `toml:"minVersion"`
-	Extend      any    `toml:"extend"`
-
+	Extend     any          `toml:"extend"`
 	AllowList  *allowText   `toml:"allowlist"`
 	AllowLists []*allowText `toml:"allowlists"`
 	Rules      []ruleText   `toml:"rules"`
@@ -40,13 +36,11 @@ type document struct {
 
 type ruleText struct {
 	ID          string   `toml:"id"`
-	Description string   `toml:"description"`
 	Regex       string   `toml:"regex"`
 	Path        string   `toml:"path"`
 	SecretGroup int      `toml:"secretGroup"`
 	Entropy     float64  `toml:"entropy"`
 	Keywords    []string `toml:"keywords"`
-	Tags        []string `toml:"tags"`
 
 	AllowList  *allowText   `toml:"allowlist"`
 	AllowLists []*allowText `toml:"allowlists"`
@@ -69,17 +63,17 @@ func (t *ruleText) rule() *rule {
 }
 
 func compile(extra *Rules) *ruleSet {
-	set := &ruleSet{}
-	for i := range builtin.Rules {
-		if t := &builtin.Rules[i]; t.Regex != "" && t.Path == "" && !strings.Contains(notSecret, " "+t.ID+" ") {
+	set, gitleaks := &ruleSet{}, builtin()
+	for i := range gitleaks.Rules {
+		if t := &gitleaks.Rules[i]; t.Regex != "" && t.Path == "" && !strings.Contains(notSecret, " "+t.ID+" ") {
 			set.rules = append(set.rules, t.rule())
 		}
 	}
 	set.rules = append(set.rules, ownRules()...)
-	set.allow = append(set.allow, &allowlist{allowText: builtin.AllowList})
+	set.allow = append(set.allow, &allowlist{allowText: gitleaks.AllowList})
 	set.paths = sync.OnceValue(func() []*regexp.Regexp {
 		var paths []*regexp.Regexp
-		for _, p := range builtin.AllowList.Paths {
+		for _, p := range gitleaks.AllowList.Paths {
 			paths = append(paths, regexp.MustCompile(p))
 		}
 		return paths
