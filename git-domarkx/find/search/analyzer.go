@@ -1,7 +1,6 @@
 package search
 
 import (
-	"encoding/binary"
 	"unicode"
 	"unicode/utf8"
 
@@ -17,21 +16,10 @@ const maxIdentifier = 256
 // Queries are prepared in the same way. The parts have a column of their own, because the identifier and its parts cannot
 // have one position.
 type analyzer struct {
-	words   []byte                        // the prepared text
-	parts   []byte                        // "get User By ID " for each different identifier, with a gap after it
-	seen    [1 << seenBits]seenIdentifier // by hash
-	message int64                         // counts messages
+	words []byte          // the prepared text
+	parts []byte          // "get User By ID " for each different identifier, with a gap after it
+	seen  map[string]bool // the identifiers of the message
 }
-
-// A seenIdentifier is an identifier of a message.
-type seenIdentifier struct {
-	word    []byte // in the text of the message
-	message int64
-}
-
-// seenBits is the logarithm of the number of identifiers that are noted of a message. One that is not noted any more is indexed
-// twice.
-const seenBits = 8
 
 // gap is a word between the parts of two identifiers, so that no phrase extends over both. It is a character for private
 // use, which analyze leaves out of texts and queries.
@@ -39,8 +27,7 @@ const gap = '\uf5a7'
 
 // reset removes what the analyzer has collected from the last message.
 func (a *analyzer) reset() {
-	a.parts = a.parts[:0]
-	a.message++
+	a.parts, a.seen = a.parts[:0], map[string]bool{}
 }
 
 // query returns the text of a query, prepared.
@@ -154,16 +141,7 @@ func wideClass(r rune) int {
 
 // identifier adds the parts of an identifier to those of the message, unless the message had it before.
 func (a *analyzer) identifier(word []byte) {
-	if len(word) > maxIdentifier {
-		return
-	}
-	hash := uint32(len(word))
-	for rest := word; len(rest) >= 4; rest = rest[3:] {
-		hash = (hash ^ binary.LittleEndian.Uint32(rest)) * 0x9e3779b1
-		hash ^= hash >> 15
-	}
-	seen := &a.seen[hash>>(32-seenBits)]
-	if seen.message == a.message && string(seen.word) == string(word) {
+	if len(word) > maxIdentifier || a.seen[string(word)] {
 		return
 	}
 	before := len(a.parts)
@@ -172,7 +150,7 @@ func (a *analyzer) identifier(word []byte) {
 		a.parts = a.parts[:before]
 		return
 	}
-	seen.word, seen.message = word, a.message
+	a.seen[string(word)] = true
 	a.parts = append(utf8.AppendRune(a.parts, gap), ' ')
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"iter"
 
 	"github.com/klauspost/compress/s2"
 )
@@ -27,6 +28,7 @@ type block struct {
 	ids   []int64
 	sizes []int
 	texts []byte
+	plain []byte // memory that decode uses again
 }
 
 func (b *block) add(id int64, text []byte) {
@@ -35,60 +37,37 @@ func (b *block) add(id int64, text []byte) {
 	b.texts = append(b.texts, text...)
 }
 
-func (b *block) reset() { b.ids, b.sizes, b.texts = b.ids[:0], b.sizes[:0], b.texts[:0] }
-
-// without returns the block without the messages for which gone returns true.
-func (b *block) without(removed func(id int64) bool) *block {
-	kept, at := &block{}, 0
-	for i, id := range b.ids {
-		if !removed(id) {
-			kept.add(id, b.texts[at:at+b.sizes[i]])
+// messages yields the messages, each with its text.
+func (b *block) messages() iter.Seq2[int64, []byte] {
+	return func(yield func(int64, []byte) bool) {
+		at := 0
+		for i, id := range b.ids {
+			if !yield(id, b.texts[at:at+b.sizes[i]]) {
+				return
+			}
+			at += b.sizes[i]
 		}
-		at += b.sizes[i]
 	}
-	return kept
 }
-
-// A compressor encodes blocks.
-type compressor struct{ plain, out []byte }
 
 // castagnoli is the table for the checksum of a block. Processors have an instruction for it.
 func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
 
-// encode returns the stored form of a block. It is valid until the next call.
-func (c *compressor) encode(b *block) []byte {
-	c.plain = binary.AppendUvarint(c.plain[:0], uint64(len(b.ids)))
+// encode returns the stored form of a block.
+func (b *block) encode() []byte {
+	plain := binary.AppendUvarint(nil, uint64(len(b.ids)))
 	last := int64(0)
 	for i, id := range b.ids {
-		c.plain = binary.AppendUvarint(c.plain, uint64(id-last))
-		c.plain = binary.AppendUvarint(c.plain, uint64(b.sizes[i]))
+		plain = binary.AppendUvarint(plain, uint64(id-last))
+		plain = binary.AppendUvarint(plain, uint64(b.sizes[i]))
 		last = id
 	}
-	c.plain = append(c.plain, b.texts...)
-	c.out = s2.Encode(c.out[:cap(c.out)], c.plain)
-	c.out = binary.LittleEndian.AppendUint32(c.out, crc32.Checksum(c.out, castagnoli()))
-	return c.out
+	out := s2.Encode(nil, append(plain, b.texts...))
+	return binary.LittleEndian.AppendUint32(out, crc32.Checksum(out, castagnoli()))
 }
 
-// addBlock stores a block that contains messages, and the signature of its texts.
-func (d *database) addBlock(c *compressor, b *block) error {
-	err := d.exec("INSERT INTO block(first, data) VALUES(?, ?)", b.ids[0], c.encode(b))
-	if err == nil {
-		err = d.exec("INSERT INTO signature(first, bits) VALUES(?, ?)", b.ids[0], []byte(sign(b.texts)))
-	}
-	return err
-}
-
-// removeBlock removes a block from the index.
-func (d *database) removeBlock(first int64) error {
-	return errors.Join(d.exec("DELETE FROM block WHERE first = ?", first), d.exec("DELETE FROM signature WHERE first = ?", first))
-}
-
-// A decompressor decodes blocks.
-type decompressor struct{ plain []byte }
-
-// decode decodes a stored block into b, whose content is valid until the next call.
-func (d *decompressor) decode(data []byte, b *block) error {
+// decode decodes a stored block, in the memory of the one before.
+func (b *block) decode(data []byte) error {
 	end := len(data) - crc32.Size
 	if end < 0 || crc32.Checksum(data[:end], castagnoli()) != binary.LittleEndian.Uint32(data[end:]) {
 		return errBlock
@@ -96,12 +75,11 @@ func (d *decompressor) decode(data []byte, b *block) error {
 	if n, err := s2.DecodedLen(data[:end]); err != nil || n > maxBlock {
 		return errBlock
 	}
-	plain, err := s2.Decode(d.plain[:cap(d.plain)], data[:end])
+	plain, err := s2.Decode(b.plain[:cap(b.plain)], data[:end])
 	if err != nil {
 		return fmt.Errorf("%w: %w", errBlock, err)
 	}
-	d.plain = plain
-	b.reset()
+	*b = block{ids: b.ids[:0], sizes: b.sizes[:0], plain: plain}
 	number := func() uint64 {
 		n, size := binary.Uvarint(plain)
 		if size <= 0 {
@@ -116,7 +94,7 @@ func (d *decompressor) decode(data []byte, b *block) error {
 		last += int64(number())
 		size := number()
 		total += size
-		if total > uint64(len(d.plain)) {
+		if total > uint64(len(b.plain)) {
 			return errBlock
 		}
 		b.ids, b.sizes = append(b.ids, last), append(b.sizes, int(size))
@@ -126,4 +104,18 @@ func (d *decompressor) decode(data []byte, b *block) error {
 	}
 	b.texts = plain
 	return err
+}
+
+// addBlock stores a block that contains messages, and the signature of its texts.
+func (d *database) addBlock(b *block) error {
+	err := d.exec("INSERT INTO block(first, data) VALUES(?, ?)", b.ids[0], b.encode())
+	if err == nil {
+		err = d.exec("INSERT INTO signature(first, bits) VALUES(?, ?)", b.ids[0], []byte(sign(b.texts)))
+	}
+	return err
+}
+
+// removeBlock removes a block from the index.
+func (d *database) removeBlock(first int64) error {
+	return errors.Join(d.exec("DELETE FROM block WHERE first = ?", first), d.exec("DELETE FROM signature WHERE first = ?", first))
 }

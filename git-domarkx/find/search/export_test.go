@@ -1,10 +1,5 @@
 package search
 
-import (
-	"slices"
-	"strings"
-)
-
 // Analyze returns the indexed forms of a text: the text as prepared, and the parts of its identifiers.
 func Analyze(text string) (words, parts string) {
 	a := &analyzer{}
@@ -27,22 +22,18 @@ func EncodeBlock(first int64, texts ...string) []byte {
 	for i, text := range texts {
 		b.add(first+int64(i), []byte(text))
 	}
-	var c compressor
-	return c.encode(&b)
+	return b.encode()
 }
 
 // DecodeBlock returns the texts of a block.
 func DecodeBlock(data []byte) ([]string, error) {
-	var d decompressor
 	var b block
-	if err := d.decode(data, &b); err != nil {
+	if err := b.decode(data); err != nil {
 		return nil, err
 	}
 	var texts []string
-	at := 0
-	for _, size := range b.sizes {
-		texts = append(texts, string(b.texts[at:at+size]))
-		at += size
+	for _, text := range b.messages() {
+		texts = append(texts, string(text))
 	}
 	return texts, nil
 }
@@ -51,36 +42,6 @@ func DecodeBlock(data []byte) ([]string, error) {
 func DecodeLeaf(data []byte) (int, error) {
 	entries, err := decodeLeaf(data)
 	return len(entries), err
-}
-
-// Folds reports whether a word is found by a folded one, at once and by folding it first.
-func Folds(word, want string, prefix bool) (at, first bool) {
-	f := fold([]byte(word))
-	return folds([]byte(word), want, prefix), f == want || prefix && strings.HasPrefix(f, want)
-}
-
-// Within reports whether an identifier of a query may be in a word, and whether it is in its parts.
-func Within(word, query string) (may, is bool) {
-	n := needles([]group{{want: []term{{text: query}}}})[0]
-	parts := strings.Fields(strings.ToLower(string(appendParts(nil, []byte(word)))))
-	is = len(parts) > 1 && strings.Contains(" "+strings.Join(parts, " ")+" ", " "+strings.Join(n.parts, " ")+" ")
-	return n.mayBeWithin([]byte(word)), is
-}
-
-// Best returns the messages with the highest n scores, whose numbers are their indexes, and all in order.
-func Best(scores []float32, n int) (chosen, sorted []int64) {
-	var all []ranking
-	for i, s := range scores {
-		all = append(all, ranking{message: uint32(i), score: s})
-	}
-	for _, r := range best(all, n) {
-		chosen = append(chosen, int64(r.message))
-	}
-	slices.SortFunc(all, compareRankings)
-	for _, r := range all {
-		sorted = append(sorted, int64(r.message))
-	}
-	return chosen, sorted
 }
 
 // Signature returns whether the signature of a text says that it may have a part.

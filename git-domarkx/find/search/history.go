@@ -60,7 +60,7 @@ func (u *updater) snapshot(ctx context.Context, session int64, id string) error 
 			return err
 		}
 		for i, e := range entries {
-			message, _, err := u.message(ctx, e, 0)
+			message, err := u.message(ctx, e)
 			if err != nil {
 				return err
 			}

@@ -102,23 +102,51 @@ const maxSpans = 100
 // A span is a match: where it is in a text, and which term of the query matches.
 type span struct{ start, end, needle int }
 
-// spans appends the first matches of a fixed text or regular expression in a text.
-func (m *matching) spans(spans []span, text []byte) []span {
-	if m.re != nil {
+// spans appends the first matches in a text. Of a query with one word or phrase, it finds only the first one, because the snippet
+// begins there; more may be after a position.
+func (m *matching) spans(spans []span, text []byte) (_ []span, after int) {
+	switch {
+	case m.re != nil:
 		for _, s := range m.re.FindAllIndex(text, maxSpans) {
 			if s[0] < s[1] {
 				spans = append(spans, span{s[0], s[1], 0})
 			}
 		}
-		return spans
-	}
-	for at := 0; len(spans) < maxSpans; {
-		i := bytes.Index(text[at:], m.fixed)
-		if i < 0 {
-			break
+	case m.fixed != nil:
+		for at := 0; len(spans) < maxSpans; {
+			i := bytes.Index(text[at:], m.fixed)
+			if i < 0 {
+				break
+			}
+			spans = append(spans, span{at + i, at + i + len(m.fixed), 0})
+			at += i + len(m.fixed)
 		}
-		spans = append(spans, span{at + i, at + i + len(m.fixed), 0})
-		at += i + len(m.fixed)
+	default:
+		for after < len(text) && len(spans) < maxSpans && (len(spans) == 0 || len(m.needles) > 1) {
+			after = m.word(&spans, text, after)
+		}
+		return spans, after
 	}
-	return spans
+	return spans, len(text)
+}
+
+// word appends the match of a needle that begins in the first token from a position on, if there is one, and returns the position
+// after it.
+func (m *matching) word(spans *[]span, text []byte, at int) (after int) {
+	tok, after := nextToken(text, at)
+	if tok.end == tok.start {
+		return len(text)
+	}
+	for i := range m.needles {
+		n := &m.needles[i]
+		if end := n.at(text, tok, after); end > 0 {
+			*spans = append(*spans, span{tok.start, end, i})
+			return max(after, end)
+		}
+		if start, end := n.within(text[tok.start:tok.end]); end > 0 {
+			*spans = append(*spans, span{tok.start + start, tok.start + end, i})
+			return after
+		}
+	}
+	return after
 }

@@ -7,7 +7,6 @@ import (
 	"math"
 	"slices"
 	"sync"
-	"sync/atomic"
 )
 
 // A recency is the position of a message in the order from old to new: by date, then by the session's name and the
@@ -71,20 +70,20 @@ type newestFound struct {
 	recency []recency // by message
 
 	lock sync.Mutex
-	kept []found
+	kept []uint32
 }
 
-// add adds messages that were found.
-func (n *newestFound) add(some []found) {
+// add adds a message that was found.
+func (n *newestFound) add(message uint32) {
 	n.lock.Lock()
 	defer n.lock.Unlock()
-	if n.kept = append(n.kept, some...); len(n.kept) >= 2*n.limit {
+	if n.kept = append(n.kept, message); len(n.kept) >= 2*n.limit {
 		n.cut()
 	}
 }
 
 func (n *newestFound) cut() {
-	slices.SortFunc(n.kept, func(a, b found) int { return compareRecency(n.recency[b.message], n.recency[a.message]) })
+	slices.SortFunc(n.kept, func(a, b uint32) int { return compareRecency(n.recency[b], n.recency[a]) })
 	n.kept = n.kept[:min(len(n.kept), n.limit)]
 }
 
@@ -96,12 +95,12 @@ func (n *newestFound) enough(r recency) bool {
 		return false
 	}
 	n.cut()
-	return compareRecency(n.recency[n.kept[n.limit-1].message], r) > 0
+	return compareRecency(n.recency[n.kept[n.limit-1]], r) > 0
 }
 
 // scanNewest returns messages in some blocks whose texts match. Among these are the messages of the newest hits, as
 // many as the query allows. It reads the newest blocks first, and stops as soon as the others cannot change the result.
-func (x *Index) scanNewest(ctx context.Context, firsts []int64, m *matching, allowed set, p *places) ([]found, error) {
+func (x *Index) scanNewest(ctx context.Context, firsts []int64, m *matching, allowed set, p *places) ([]uint32, error) {
 	last, err := x.db.number("SELECT max(id) FROM message")
 	if err != nil {
 		return nil, err
@@ -117,7 +116,7 @@ func (x *Index) scanNewest(ctx context.Context, firsts []int64, m *matching, all
 	wanted := func(message int64) bool {
 		return message < int64(len(all)) && all[message].tie != 0 && allowed.has(message)
 	}
-	r := readBlocks(ctx, m, matchesIn(m, wanted, new(atomic.Bool), n.add))
+	r := readMatches(ctx, m, wanted, n.add)
 	for _, b := range byRecency(firsts, all) {
 		if n.enough(b.newest) {
 			break

@@ -30,7 +30,7 @@ func NewOracle(tb testing.TB, texts ...[2]string) Oracle {
 	}
 	for i, text := range texts {
 		c := &content.Message{Prose: []byte(text[0]), Calls: []byte(text[1])}
-		if _, err := w.add([]byte{0, 0, 0, 0, 0, 0, byte(i >> 8), byte(i), 0}, c, 1); err != nil {
+		if _, err := w.add([]byte{0, 0, 0, 0, 0, 0, byte(i >> 8), byte(i), 0}, c); err != nil {
 			tb.Fatal(err)
 		}
 		if i%100 == 99 {
@@ -55,8 +55,8 @@ func (o Oracle) Find(query string) (got, want []int64, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, r := range all {
-		got = append(got, int64(r.message))
+	for _, message := range all {
+		got = append(got, int64(message))
 	}
 	wanted := map[int64]bool{}
 	for _, g := range groups {

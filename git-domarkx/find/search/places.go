@@ -18,7 +18,7 @@ type places struct {
 	sessions  map[int64]uint32  // indexes in names, by number of the session in the index
 	snapshots []string          // ids of snapshots that contain replaced texts; the first element is ""
 	known     map[string]uint32 // indexes in snapshots, by binary id
-	models    map[uint32]string // names of models that were looked up, by number of the facet
+	models    map[int64]string  // names of models, by number of the facet
 	many      []spot            // spots of the prepared messages, sorted by message; nil if none are prepared
 }
 
@@ -37,7 +37,7 @@ func compareSpots(a, b spot) int {
 }
 
 func (x *Index) places(q Query) (*places, error) {
-	p := &places{db: x.db, q: q, sessions: map[int64]uint32{}, snapshots: []string{""}, known: map[string]uint32{}, models: map[uint32]string{}}
+	p := &places{db: x.db, q: q, sessions: map[int64]uint32{}, snapshots: []string{""}, known: map[string]uint32{}, models: map[int64]string{}}
 	named, tips := map[string]int64{}, map[string]string{}
 	err := x.db.query(selectSessions, func(s *sqlite3.Stmt) error {
 		if name := s.Column(1).(string); q.Sessions == nil || q.Sessions[name] {
@@ -53,6 +53,12 @@ func (x *Index) places(q Query) (*places, error) {
 		p.sessions[named[name]] = uint32(i)
 		p.tips = append(p.tips, tips[name])
 	}
+	if err == nil {
+		err = x.db.query("SELECT id, name FROM facet WHERE kind = ?", func(s *sqlite3.Stmt) error {
+			p.models[s.Int(0)], _ = s.Column(1).(string)
+			return nil
+		}, modelFacet)
+	}
 	return p, err
 }
 
@@ -62,7 +68,7 @@ func (p *places) of(spots []spot, message uint32) ([]spot, error) {
 		return p.prepared(spots, message), nil
 	}
 	var leaves []int64
-	err := p.db.query("SELECT leaf FROM message WHERE id = ?1 UNION SELECT leaf FROM shared WHERE message = ?1", func(s *sqlite3.Stmt) error {
+	err := p.db.query("SELECT leaf FROM member WHERE message = ?", func(s *sqlite3.Stmt) error {
 		leaves = append(leaves, s.Int(0))
 		return nil
 	}, int64(message))
@@ -78,7 +84,8 @@ func (p *places) of(spots []spot, message uint32) ([]spot, error) {
 			if !ok {
 				return nil
 			}
-			entries, err := decodeLeaf(s.Column(2).([]byte))
+			data, _ := s.Column(2).([]byte)
+			entries, err := decodeLeaf(data)
 			for i, e := range entries {
 				if e.message == int64(message) && p.inTime(e.date) {
 					spots = append(spots, spot{date: e.date, message: message, session: session, k: uint32(s.Int(1)*leafWidth) + uint32(i)})
@@ -116,21 +123,21 @@ func (p *places) snapshot(id []byte) uint32 {
 }
 
 // prepare finds the spots of many messages together, if that takes less time than finding them one by one.
-func (p *places) prepare(n int, message func(i int) uint32) error {
+func (p *places) prepare(messages []uint32) error {
 	p.many = nil
 	const few = 100
-	if p.q.History || n < few {
+	if p.q.History || len(messages) < few {
 		return nil
 	}
 	leaves, err := p.db.number("SELECT max(id) FROM leaf")
-	if err != nil || int64(n) < few+leaves/8 {
+	if err != nil || int64(len(messages)) < few+leaves/8 {
 		return err
 	}
 	var wanted set
-	for i := range n {
-		wanted = wanted.add(int64(message(i)))
+	for _, message := range messages {
+		wanted = wanted.add(int64(message))
 	}
-	p.many = make([]spot, 0, n+n/8)
+	p.many = make([]spot, 0, len(messages))
 	err = p.each(func(message int64, s spot) {
 		if wanted.has(message) {
 			p.many = append(p.many, s)
@@ -150,26 +157,25 @@ func (p *places) prepared(spots []spot, message uint32) []spot {
 }
 
 // all returns the spots of messages, not sorted.
-func (p *places) all(messages []found) (spots []spot, err error) {
-	err = p.prepare(len(messages), func(i int) uint32 { return messages[i].message })
+func (p *places) all(messages []uint32) (spots []spot, err error) {
+	err = p.prepare(messages)
 	if p.many != nil {
 		return p.many, err
 	}
 	for i := 0; i < len(messages) && err == nil; i++ {
-		spots, err = p.of(spots, messages[i].message)
+		spots, err = p.of(spots, messages[i])
 	}
 	return spots, err
 }
 
 // each calls f with the messages in the newest snapshots of the sessions of the query whose dates match the query.
 func (p *places) each(f func(message int64, s spot)) error {
-	var data []byte
 	row := func(s *sqlite3.Stmt) error {
 		session, ok := p.sessions[s.Int(0)]
 		if !ok {
 			return nil
 		}
-		data = s.AppendBytes(data[:0], 2)
+		data, _ := s.Column(2).([]byte)
 		entries, err := decodeLeaf(data)
 		for i, e := range entries {
 			if p.inTime(e.date) && e.message >= 0 && e.message <= math.MaxUint32 {

@@ -193,33 +193,3 @@ func TestFilterPassesMatches(t *testing.T) {
 		t.Error("no pattern has a filter")
 	}
 }
-
-// TestFoldsAsFolding compares words letter by letter with words that are folded first.
-func TestFoldsAsFolding(t *testing.T) {
-	random := rand.New(rand.NewPCG(11, 12))
-	pick := func(letters ...string) string {
-		var b strings.Builder
-		for range 1 + random.IntN(4) {
-			b.WriteString(letters[random.IntN(len(letters))])
-		}
-		return b.String()
-	}
-	found := 0
-	for range 20000 {
-		word, want, prefix := pick("a", "A", "é", "e", "e\u0301", "ß", "K", "k", "1"), pick("a", "e", "k", "ß", "1"), random.IntN(2) == 0
-		at, first := search.Folds(word, want, prefix)
-		if at != first {
-			t.Fatalf("%q is %q (prefix: %v): %v, expected %v", word, want, prefix, at, first)
-		}
-		if at {
-			found++
-		}
-		word, want = pick("get", "Get", "User", "ID", "s", "x"), pick("get", "User", "ID")
-		if may, is := search.Within(word, want); is && !may {
-			t.Fatalf("%q may not be in %q, but is", want, word)
-		}
-	}
-	if found < 200 {
-		t.Errorf("only %d words were found", found)
-	}
-}

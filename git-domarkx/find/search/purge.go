@@ -14,11 +14,8 @@ func (d *database) purge() error {
 	for _, sql := range []string{
 		"DELETE FROM gone",
 		"DELETE FROM leaf WHERE id NOT IN (SELECT leaf FROM place)",
-		"DELETE FROM shared WHERE leaf NOT IN (SELECT id FROM leaf)",
-		// A message whose first leaf is removed may be in other leaves.
-		"UPDATE message SET leaf = coalesce((SELECT min(leaf) FROM shared WHERE shared.message = message.id), 0) WHERE leaf NOT IN (SELECT id FROM leaf)",
-		"DELETE FROM shared WHERE leaf = (SELECT leaf FROM message WHERE message.id = shared.message)",
-		"INSERT INTO gone SELECT id FROM message WHERE leaf = 0 AND id NOT IN (SELECT message FROM past)",
+		"DELETE FROM member WHERE leaf NOT IN (SELECT id FROM leaf)",
+		"INSERT INTO gone SELECT id FROM message WHERE id NOT IN (SELECT message FROM member) AND id NOT IN (SELECT message FROM past)",
 	} {
 		if err == nil {
 			err = d.exec(sql)
@@ -35,7 +32,6 @@ func (d *database) purge() error {
 		return err
 	}
 	for _, sql := range []string{
-		"DELETE FROM blob WHERE message IN (SELECT message FROM gone)",
 		"DELETE FROM message WHERE id IN (SELECT message FROM gone)",
 		"DELETE FROM facet_message WHERE message IN (SELECT message FROM gone)",
 		"DELETE FROM facet WHERE id NOT IN (SELECT facet FROM facet_message) AND id NOT IN (SELECT model FROM message WHERE model IS NOT NULL)",
@@ -66,29 +62,31 @@ func (d *database) compact() error {
 
 // purgeBlocks removes the texts of the removed messages from their blocks.
 func (d *database) purgeBlocks(gone map[int64]bool) error {
-	var in decompressor
-	var out compressor
-	firsts, err := d.mayMatch(&matching{})
-	if err != nil {
-		return err
-	}
+	var firsts []int64
+	err := d.query("SELECT first FROM block", func(s *sqlite3.Stmt) error { firsts = append(firsts, s.Int(0)); return nil })
 	for _, first := range firsts {
-		var old, kept block
-		err := d.query("SELECT data FROM block WHERE first = ?", func(s *sqlite3.Stmt) error { return in.decode(s.Column(0).([]byte), &old) }, first)
 		if err != nil {
 			return err
 		}
-		kept = *old.without(func(id int64) bool { return gone[id] })
+		var old, kept block
+		err = d.query("SELECT data FROM block WHERE first = ?", func(s *sqlite3.Stmt) error {
+			data, _ := s.Column(0).([]byte)
+			return old.decode(data)
+		}, first)
+		if err != nil {
+			return err
+		}
+		for id, text := range old.messages() {
+			if !gone[id] {
+				kept.add(id, text)
+			}
+		}
 		if len(kept.ids) == len(old.ids) {
 			continue
 		}
-		err = d.removeBlock(first)
-		if len(kept.ids) > 0 {
-			err = errors.Join(err, d.addBlock(&out, &kept))
-		}
-		if err != nil {
-			return err
+		if err = d.removeBlock(first); err == nil && len(kept.ids) > 0 {
+			err = d.addBlock(&kept)
 		}
 	}
-	return nil
+	return err
 }

@@ -2,28 +2,12 @@ package search_test
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/domarkx/domarkx/git-domarkx/find/search"
 )
-
-func TestBest(t *testing.T) {
-	random := rand.New(rand.NewPCG(1, 8))
-	for range 300 {
-		scores := make([]float32, 1+random.IntN(300))
-		for i := range scores {
-			scores[i] = float32(random.IntN(1 + random.IntN(200)))
-		}
-		n := 1 + random.IntN(40)
-		chosen, sorted := search.Best(scores, n)
-		if !slices.Equal(chosen, sorted[:min(n, len(sorted))]) {
-			t.Fatalf("the best %d of %v are %v", n, scores, chosen)
-		}
-	}
-}
 
 // TestOrder checks what makes a match better: the word is rarer, or there more often, in text rather than
 // in calls, and in a shorter message; of equal ones that which was indexed last is the first.

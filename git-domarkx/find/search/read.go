@@ -12,7 +12,6 @@ import (
 type reading struct {
 	ctx     context.Context
 	jobs    chan blockRows
-	used    chan []byte // memory of blocks that were decoded, for reuse
 	running sync.WaitGroup
 	lock    sync.Mutex
 	err     error
@@ -24,23 +23,21 @@ type blockRows struct {
 	rows []*row
 }
 
-// readBlocks starts goroutines that call work with each block, which is in.block, and the hits in it. The caller calls end.
-func readBlocks(ctx context.Context, m *matching, work func(in *snippets, rows []*row) error) *reading {
+// readBlocks starts goroutines that call work with each block, and the hits in it. The caller calls end.
+func readBlocks(ctx context.Context, m *matching, work func(s *snippets, b *block, rows []*row) error) *reading {
 	workers := runtime.GOMAXPROCS(0)
-	r := &reading{ctx: ctx, jobs: make(chan blockRows, 4*workers), used: make(chan []byte, 6*workers)}
+	r := &reading{ctx: ctx, jobs: make(chan blockRows, 4*workers)}
 	for range workers {
 		r.running.Go(func() {
-			in := snippets{m: m}
+			s := snippets{m: m}
+			var b block
 			var err error
 			for job := range r.jobs {
-				if err == nil && ctx.Err() == nil { // otherwise the blocks are only received
-					if err = in.blocks.decode(job.data, &in.block); err == nil {
-						err = work(&in, job.rows)
-					}
+				if err != nil || ctx.Err() != nil { // the blocks are only received
+					continue
 				}
-				select {
-				case r.used <- job.data:
-				default:
+				if err = b.decode(job.data); err == nil {
+					err = work(&s, &b, job.rows)
 				}
 			}
 			if err != nil {
@@ -53,18 +50,13 @@ func readBlocks(ctx context.Context, m *matching, work func(in *snippets, rows [
 	return r
 }
 
-// block reads the block with a first message, and passes it with the hits in it to the goroutines.
-func (r *reading) block(d *database, first int64, rows []*row) error {
-	job := blockRows{rows: rows}
-	select {
-	case job.data = <-r.used:
-	default:
-	}
-	job.data = job.data[:0] // which is an error if there is no such block
-	err := d.query("SELECT data FROM block WHERE first = ?", func(s *sqlite3.Stmt) error {
-		job.data = s.AppendBytes(job.data, 0)
+// block passes the block that contains a message, and the hits in it, to the goroutines.
+func (r *reading) block(d *database, message int64, rows []*row) error {
+	job := blockRows{rows: rows} // without a block, its data is not valid
+	err := d.query("SELECT data FROM block WHERE first <= ? ORDER BY first DESC LIMIT 1", func(s *sqlite3.Stmt) error {
+		job.data, _ = s.Column(0).([]byte)
 		return r.ctx.Err()
-	}, first)
+	}, message)
 	if err == nil {
 		r.jobs <- job
 	}

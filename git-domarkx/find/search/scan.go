@@ -6,16 +6,9 @@ import (
 	"math"
 	"slices"
 	"sync"
-	"sync/atomic"
 
 	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
 )
-
-// A found is a message whose text matches a query.
-type found struct {
-	message uint32
-	text    string // packed snippet; "" if it was not made
-}
 
 // fewBlocks is the number of blocks up to which reading all takes less time than determining which are the newest.
 const fewBlocks = 50
@@ -26,17 +19,18 @@ func (x *Index) scan(ctx context.Context, m *matching, allowed set, p *places) (
 	if err != nil {
 		return nil, err
 	}
-	s := &scanned{}
+	var found []uint32
 	if p.q.Limit > 0 && !p.q.History && len(firsts) > fewBlocks {
-		s.found, err = x.scanNewest(ctx, firsts, m, allowed, p)
+		found, err = x.scanNewest(ctx, firsts, m, allowed, p)
 	} else {
-		s.found, err = x.scanBlocks(ctx, firsts, m, allowed, p.q.Limit == 0)
+		found, err = x.scanBlocks(ctx, firsts, m, allowed)
 	}
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(s.found, func(a, b found) int { return cmp.Compare(a.message, b.message) })
-	if s.spots, err = p.all(s.found); err != nil {
+	slices.Sort(found)
+	s := &scanned{}
+	if s.spots, err = p.all(found); err != nil {
 		return nil, err
 	}
 	slices.SortFunc(s.spots, func(a, b spot) int {
@@ -47,8 +41,7 @@ func (x *Index) scan(ctx context.Context, m *matching, allowed set, p *places) (
 
 // scanned is a [source] of messages whose texts were read.
 type scanned struct {
-	found []found // sorted by message
-	spots []spot  // spots that were not returned yet
+	spots []spot // spots that were not returned yet
 }
 
 func (s *scanned) next(n int) ([]spot, error) {
@@ -57,33 +50,14 @@ func (s *scanned) next(n int) ([]spot, error) {
 	return some, nil
 }
 
-func (s *scanned) text(message uint32) string {
-	i, _ := slices.BinarySearchFunc(s.found, message, func(f found, message uint32) int { return cmp.Compare(f.message, message) })
-	return s.found[i].text
-}
-
-// maxTexts is the maximum size in bytes of the snippets that are made while the texts are searched. The others are made
-// later, for each batch.
-const maxTexts = 16 << 20
-
-// scanBlocks returns the messages in some blocks whose texts match. If texts is set, they have their snippets, unless
-// these exceed maxTexts.
-func (x *Index) scanBlocks(ctx context.Context, firsts []int64, m *matching, allowed set, texts bool) (all []found, err error) {
+// scanBlocks returns the messages in some blocks whose texts match.
+func (x *Index) scanBlocks(ctx context.Context, firsts []int64, m *matching, allowed set) (all []uint32, err error) {
 	var lock sync.Mutex
-	size := 0
-	var pack atomic.Bool
-	pack.Store(texts)
-	r := readBlocks(ctx, m, matchesIn(m, allowed.has, &pack, func(some []found) {
+	r := readMatches(ctx, m, allowed.has, func(message uint32) {
 		lock.Lock()
 		defer lock.Unlock()
-		all = append(all, some...)
-		for _, f := range some {
-			size += len(f.text)
-		}
-		if size > maxTexts {
-			pack.Store(false)
-		}
-	}))
+		all = append(all, message)
+	})
 	for _, first := range firsts {
 		if err = r.block(x.db, first, nil); err != nil {
 			break
@@ -95,17 +69,10 @@ func (x *Index) scanBlocks(ctx context.Context, firsts []int64, m *matching, all
 // mayMatch returns the first messages of the blocks with texts that may match.
 func (d *database) mayMatch(m *matching) (firsts []int64, err error) {
 	filter := m.runs()
-	if filter == nil {
-		err = d.query("SELECT first FROM signature ORDER BY first", func(s *sqlite3.Stmt) error {
-			firsts = append(firsts, s.Int(0))
-			return nil
-		})
-		return firsts, err
-	}
 	var bits signature
 	err = d.query("SELECT first, bits FROM signature ORDER BY first", func(s *sqlite3.Stmt) error {
 		bits = s.AppendBytes(bits[:0], 1)
-		if slices.ContainsFunc(filter, bits.has) {
+		if filter == nil || slices.ContainsFunc(filter, bits.has) {
 			firsts = append(firsts, s.Int(0))
 		}
 		return nil
@@ -113,31 +80,17 @@ func (d *database) mayMatch(m *matching) (firsts []int64, err error) {
 	return firsts, err
 }
 
-// matchesIn returns a function for readBlocks that calls add, from several goroutines, with the wanted messages of a block
-// that match. They have snippets as long as texts is set.
-func matchesIn(m *matching, wanted func(message int64) bool, texts *atomic.Bool, add func([]found)) func(*snippets, []*row) error {
-	return func(in *snippets, _ []*row) error {
-		b := &in.block
+// readMatches starts goroutines that call add with the wanted messages, of the blocks that are read, that match.
+func readMatches(ctx context.Context, m *matching, wanted func(message int64) bool, add func(uint32)) *reading {
+	return readBlocks(ctx, m, func(_ *snippets, b *block, _ []*row) error {
 		if !m.mayMatch(b.texts) {
 			return nil
 		}
-		var some []found
-		at := 0
-		for i, id := range b.ids {
-			text := b.texts[at : at+b.sizes[i]]
-			at += b.sizes[i]
-			if id < 0 || id > math.MaxUint32 || !wanted(id) || !m.match(text) {
-				continue
+		for id, text := range b.messages() {
+			if id >= 0 && id <= math.MaxUint32 && wanted(id) && m.match(text) {
+				add(uint32(id))
 			}
-			f := found{message: uint32(id)}
-			if texts.Load() {
-				f.text = in.pack(text)
-			}
-			some = append(some, f)
-		}
-		if some != nil {
-			add(some)
 		}
 		return nil
-	}
+	})
 }

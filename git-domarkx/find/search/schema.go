@@ -15,7 +15,7 @@ import (
 // that is indexed, needs a new version.
 const (
 	applicationID = 0x646d7873
-	schemaVersion = 11
+	schemaVersion = 12
 )
 
 // wordsTable is the full-text index. Its rowid is the number of the message. The column parts contains the parts of
@@ -35,13 +35,11 @@ var wordsConfig = []string{
 var tables = []string{
 	// The indexed sessions: the tip, and the tip up to which the table past contains the history.
 	`CREATE TABLE session(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, tip BLOB NOT NULL, history BLOB)`,
-	// The messages, by the number of their blob (see blobKey) and by their own number in the index.
-	`CREATE TABLE blob(key INTEGER PRIMARY KEY, message INTEGER NOT NULL)`,
-	`CREATE TABLE message(id INTEGER PRIMARY KEY, blob BLOB NOT NULL, role INTEGER NOT NULL, model INTEGER, leaf INTEGER NOT NULL)`,
-	// The leaves of sessions, with their messages (see leafEntry) and the newest date among them. shared contains all
-	// leaves of a message except the first one, which the table message contains.
-	`CREATE TABLE leaf(id INTEGER PRIMARY KEY, tree BLOB NOT NULL UNIQUE, newest INTEGER NOT NULL, entries BLOB NOT NULL)`,
-	`CREATE TABLE shared(message INTEGER NOT NULL, leaf INTEGER NOT NULL, PRIMARY KEY(message, leaf)) WITHOUT ROWID`,
+	// The messages.
+	`CREATE TABLE message(id INTEGER PRIMARY KEY, blob BLOB NOT NULL UNIQUE, role INTEGER NOT NULL, model INTEGER)`,
+	// The leaves of sessions, with their messages (see leafEntry), and the leaves of each message.
+	`CREATE TABLE leaf(id INTEGER PRIMARY KEY, tree BLOB NOT NULL UNIQUE, entries BLOB NOT NULL)`,
+	`CREATE TABLE member(message INTEGER NOT NULL, leaf INTEGER NOT NULL, PRIMARY KEY(message, leaf)) WITHOUT ROWID`,
 	`CREATE TABLE place(session INTEGER NOT NULL, number INTEGER NOT NULL, leaf INTEGER NOT NULL, PRIMARY KEY(session, number)) WITHOUT ROWID`,
 	`CREATE INDEX place_leaf ON place(leaf)`,
 	// The messages in all snapshots of sessions, each with the newest snapshot that contains it; and the directories of

@@ -98,33 +98,6 @@ func fold(word []byte) string {
 	}, norm.NFD.String(string(word)))
 }
 
-// A wordFinder finds one match of needles in a text after the other.
-type wordFinder struct {
-	text    []byte
-	needles []needle
-	at      int // position after the last token that was read
-}
-
-// next returns the next match, and false if there is none.
-func (f *wordFinder) next() (span, bool) {
-	for {
-		tok, at := nextToken(f.text, f.at)
-		if f.at = at; tok.end == tok.start {
-			return span{}, false
-		}
-		for i := range f.needles {
-			n := &f.needles[i]
-			if end := n.at(f.text, tok, at); end > 0 {
-				f.at = max(at, end)
-				return span{tok.start, end, i}, true
-			}
-			if start, end := n.within(f.text[tok.start:tok.end]); end > 0 {
-				return span{tok.start + start, tok.start + end, i}, true
-			}
-		}
-	}
-}
-
 // at returns the end of the needle's match if one begins at a token, and otherwise 0.
 func (n *needle) at(text []byte, tok token, next int) int {
 	for i, want := range n.words {
@@ -142,29 +115,17 @@ func (n *needle) at(text []byte, tok token, next int) int {
 
 // folds reports whether a word, when it is folded, equals another word, or begins with it if prefix is set.
 func folds(word []byte, want string, prefix bool) bool {
-	for i := range min(len(word), len(want)) {
-		c := word[i]
-		if c >= utf8.RuneSelf {
-			f := fold(word)
-			return f == want || prefix && strings.HasPrefix(f, want)
-		}
-		if c >= 'A' && c <= 'Z' {
-			c += 'a' - 'A'
-		}
-		if c != want[i] {
-			return false
-		}
+	if c := word[0]; c < utf8.RuneSelf && c|0x20 != want[0]|0x20 {
+		return false
 	}
-	if len(word) > len(want) && !prefix && word[len(want)] >= utf8.RuneSelf {
-		return fold(word) == want // a combining accent may follow
-	}
-	return len(word) == len(want) || prefix && len(word) > len(want)
+	f := fold(word)
+	return f == want || prefix && strings.HasPrefix(f, want)
 }
 
 // within returns the place of the needle among the parts of an identifier. end is 0 if the identifier does not contain
 // it.
 func (n *needle) within(word []byte) (start, end int) {
-	if n.parts == nil || len(word) > maxIdentifier || !n.mayBeWithin(word) {
+	if n.parts == nil || len(word) > maxIdentifier || !mayHaveParts(word) {
 		return 0, 0
 	}
 	parts := strings.Fields(string(appendParts(nil, word)))
@@ -184,35 +145,30 @@ func (n *needle) within(word []byte) (start, end int) {
 	return 0, 0
 }
 
-// mayBeWithin reports whether an identifier may contain the needle among its parts, or is not ASCII. It is a fast check
-// before within.
-func (n *needle) mayBeWithin(word []byte) bool {
-	capital := false
+// mayHaveParts reports whether an identifier may consist of several parts. It is a fast check before they are made.
+func mayHaveParts(word []byte) bool {
 	for i, c := range word {
-		if c >= utf8.RuneSelf {
+		if c >= utf8.RuneSelf || i > 0 && c >= 'A' && c <= 'Z' {
 			return true
 		}
-		capital = capital || i > 0 && c >= 'A' && c <= 'Z'
 	}
-	return capital && (literal{text: []byte(n.parts[0]), fold: true}).in(word)
+	return false
 }
 
 // snippets makes the snippets of texts for a query. Only one goroutine at a time may use it.
 type snippets struct {
 	m       *matching
-	blocks  decompressor
-	block   block
 	spans   []span   // the first matches of the text
 	seen    []int    // by needle: number, from 1, of the last match for which best has counted it
 	line    []byte   // snippet of the text
 	matches [][2]int // start and end of each match, as byte offsets in line
-	packed  []byte
 }
 
 // make sets line to the snippet of a text, one line of it with some of its matches, and matches to where these are in
 // the line.
 func (s *snippets) make(text []byte) {
-	more := s.find(text)
+	var after int
+	s.spans, after = s.m.spans(s.spans[:0], text)
 	first := s.best()
 	from := 0
 	if len(s.spans) > 0 {
@@ -225,8 +181,8 @@ func (s *snippets) make(text []byte) {
 	n, next, open, space := 0, first, -1, true
 	i := from
 	for ; i < len(text) && n < s.m.width; n++ {
-		for more != nil && s.spans[len(s.spans)-1].start <= i {
-			more = s.add(more)
+		for after < len(text) && len(s.spans) < maxSpans && s.spans[len(s.spans)-1].start <= i {
+			after = s.m.word(&s.spans, text, after)
 		}
 		for next < len(s.spans) && open < 0 && s.spans[next].start <= i {
 			open = len(s.line)
@@ -262,33 +218,6 @@ func (s *snippets) make(text []byte) {
 	if i < len(text) && len(bytes.TrimSpace(text[i:min(len(text), i+64)])) > 0 {
 		s.line = append(s.line, "…"...)
 	}
-}
-
-// find sets spans to the first matches in a text. For a query with one word or phrase, it finds only the first match,
-// because the snippet begins there. It returns what finds further matches, or nil if they are not needed.
-func (s *snippets) find(text []byte) *wordFinder {
-	if s.m.needles == nil {
-		s.spans = s.m.spans(s.spans[:0], text)
-		return nil
-	}
-	s.spans = s.spans[:0]
-	f := s.add(&wordFinder{text: text, needles: s.m.needles})
-	for f != nil && len(s.m.needles) > 1 {
-		f = s.add(f)
-	}
-	return f
-}
-
-// add adds the next match to spans. It returns nil without another match, or with enough of them.
-func (s *snippets) add(f *wordFinder) *wordFinder {
-	found, ok := f.next()
-	if !ok {
-		return nil
-	}
-	if s.spans = append(s.spans, found); len(s.spans) == maxSpans {
-		return nil
-	}
-	return f
 }
 
 // best returns the match at which a snippet should begin: the one from which on the most different terms match within

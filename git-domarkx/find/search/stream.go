@@ -90,8 +90,6 @@ type stream struct {
 type source interface {
 	// next returns the next spots: n, or some more, or fewer at the end. They are valid until the next call.
 	next(n int) ([]spot, error)
-	// text returns the packed snippet of a message, or "" if it is not made yet.
-	text(message uint32) string
 }
 
 // again prepares to run the search again after the index has changed.
@@ -200,11 +198,8 @@ func (s *stream) find(ctx context.Context) error {
 
 // words finds messages with the full-text index.
 func (x *Index) words(m *matching, allowed set, p *places, prose bool) (source, error) {
-	found, err := x.rank(m.groups, prose)
-	if err != nil {
-		return nil, err
-	}
-	return &ranked{p: p, found: slices.DeleteFunc(found, func(r ranking) bool { return !allowed.has(int64(r.message)) })}, nil
+	messages, err := x.rank(m.groups, prose)
+	return &ranked{p: p, messages: slices.DeleteFunc(messages, func(message uint32) bool { return !allowed.has(int64(message)) })}, err
 }
 
 // describe returns the next batch of hits, and whether there may be more.
@@ -214,26 +209,27 @@ func (s *stream) describe(ctx context.Context) (rows []row, more bool, err error
 		left = s.q.Limit - len(s.given)
 		n = min(n, left)
 	}
-	for more = true; more && len(rows) < n; {
-		want := n - len(rows)
+	var wanted []spot
+	for more = true; more && len(wanted) < n; {
+		want := n - len(wanted)
 		spots, err := s.spots.next(want)
 		if err = cmp.Or(err, ctx.Err()); err != nil {
 			return nil, false, err
 		}
 		more = len(spots) >= want
 		s.total += len(spots)
-		rows = slices.Grow(rows, len(spots))
 		for _, at := range spots {
 			if _, skip := s.skip[s.hash(at)]; !skip {
-				rows = append(rows, row{spot: at, text: s.spots.text(at.message)})
+				wanted = append(wanted, at)
 			}
 		}
 	}
-	if s.q.Limit > 0 && len(rows) >= left {
-		rows, more = rows[:left], false
+	if s.q.Limit > 0 && len(wanted) >= left {
+		wanted, more = wanted[:left], false
 	}
 	s.batch = min(s.batch*batchGrows, maxBatch)
-	return rows, more, s.p.describe(ctx, rows, s.m)
+	rows, err = s.p.describe(ctx, wanted, s.m)
+	return rows, more, err
 }
 
 // count counts the spots that are left.
@@ -256,7 +252,7 @@ func (s *stream) give(ctx context.Context, rows []row) error {
 	for piece := range slices.Chunk(rows, pieceSize) {
 		hits := make([]Hit, len(piece))
 		for i, r := range piece {
-			hits[i] = r.hit(s.p)
+			hits[i] = r.Hit
 			if s.q.Prose {
 				s.x.quoteProse(ctx, &hits[i], s.m)
 			}

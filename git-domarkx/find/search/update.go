@@ -223,49 +223,44 @@ func (u *updater) leaf(ctx context.Context, leaf snapshot.Leaf) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	id = u.w.nextLeaf + 1
-	entries, fresh := make([]leafEntry, len(messages)), map[int64]bool{}
+	entries := make([]leafEntry, len(messages))
 	for i, e := range messages {
-		message, added, err := u.message(ctx, e, id)
+		message, err := u.message(ctx, e)
 		if err != nil {
 			return 0, err
 		}
-		fresh[message] = fresh[message] || added
 		entries[i] = leafEntry{message, e.Date}
 	}
-	u.w.nextLeaf = id
-	if err := u.w.addLeaf(id, tree, entries, fresh); err != nil {
+	if id, err = u.w.addLeaf(tree, entries); err != nil {
 		return 0, err
 	}
 	return id, u.pause(ctx)
 }
 
-// message returns the number of a message in the index. If the message is new, it indexes the message, and added is
-// true.
-func (u *updater) message(ctx context.Context, e domarkx.Entry, leaf int64) (id int64, added bool, err error) {
+// message returns the number of a message in the index. If the message is new, it indexes the message.
+func (u *updater) message(ctx context.Context, e domarkx.Entry) (id int64, err error) {
 	blob, err := binaryID(e.JSON.ID)
 	if err != nil {
-		return 0, false, err
+		return 0, err
 	}
-	id, err = u.w.find(blob)
+	id, err = u.db.number("SELECT id FROM message WHERE blob = ?", blob)
 	if err != nil || id != 0 {
-		return id, false, err
+		return id, err
 	}
 	data, err := view.Read(ctx, u.store, e.JSON)
 	if err != nil {
-		return 0, false, err
+		return 0, err
 	}
 	m, err := view.DecodeMessage(data, e.ID)
 	if err != nil {
-		return 0, false, err
+		return 0, err
 	}
 	u.content.Set(m)
 	u.done++
 	if u.options.Progress != nil {
 		u.options.Progress(u.done)
 	}
-	id, err = u.w.add(blob, &u.content, leaf)
-	return id, true, err
+	return u.w.add(blob, &u.content)
 }
 
 // pause commits the transaction and begins another one, if it has become large.

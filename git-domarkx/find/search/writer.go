@@ -25,51 +25,32 @@ type facet struct {
 // A writer adds messages to the index, in the transaction of the connection. Each of its statements writes one row:
 // before one that writes several, SQLite writes the words that it has collected in memory, in a small segment.
 type writer struct {
-	db         *database
-	analyzer   *analyzer
-	compressor compressor
-	block      block
-	facets     map[facet]int64
-	last       int64 // number of the last message
-	added      addedBlobs
-	filter     *blobFilter // of the blobs of all messages; nil if the table blob had some before
-	hadBlobs   bool        // whether the table has some
-	nextLeaf   int64
-	pending    int // bytes of text that the transaction has added
+	db       *database
+	analyzer analyzer
+	block    *block
+	facets   map[facet]int64
+	pending  int // bytes of text that the transaction has added
 }
 
-func newWriter(db *database) (w *writer, err error) {
-	w = &writer{db: db, analyzer: &analyzer{}, facets: map[facet]int64{}}
-	w.nextLeaf, err = db.number("SELECT max(id) FROM leaf")
-	if err == nil {
-		w.last, err = db.number("SELECT max(id) FROM message")
-	}
-	if err == nil {
-		if w.hadBlobs = w.last > 0; !w.hadBlobs {
-			w.filter = new(blobFilter)
-		}
-		w.added.next = w.last + 1
-		err = w.reopenBlock()
-	}
-	return w, err
+func newWriter(db *database) (*writer, error) {
+	w := &writer{db: db, block: &block{}, facets: map[facet]int64{}}
+	return w, w.reopenBlock()
 }
 
 // reopenBlock reads the last block, to add messages to it, if it has much space left.
 func (w *writer) reopenBlock() error {
-	var d decompressor
 	first := int64(-1)
 	err := w.db.query("SELECT first, data FROM block ORDER BY first DESC LIMIT 1", func(s *sqlite3.Stmt) error {
-		data := s.Column(1).([]byte)
+		data, _ := s.Column(1).([]byte)
 		if len(data) > blockSize/4 {
 			return nil
 		}
 		var b block
-		if err := d.decode(data, &b); err != nil || len(b.texts) > blockSize/2 {
-			return err
+		err := b.decode(data)
+		if err == nil && len(b.texts) <= blockSize/2 {
+			first, w.block = s.Int(0), &b
 		}
-		first = s.Int(0)
-		w.block = *b.without(func(int64) bool { return false })
-		return nil
+		return err
 	})
 	if err != nil || first < 0 {
 		return err
@@ -77,23 +58,18 @@ func (w *writer) reopenBlock() error {
 	return w.db.removeBlock(first)
 }
 
-// flush writes all data that is still in memory to the index.
+// flush writes the block to which messages are added.
 func (w *writer) flush() error {
-	return errors.Join(w.flushBlobs(), w.flushBlock())
-}
-
-// flushBlock writes the block to which messages are added.
-func (w *writer) flushBlock() error {
 	if len(w.block.ids) == 0 {
 		return nil
 	}
-	err := w.db.addBlock(&w.compressor, &w.block)
-	w.block.reset()
-	return err
+	b := w.block
+	w.block = &block{}
+	return w.db.addBlock(b)
 }
 
-// add indexes a message and returns its number. leaf is the first leaf that contains the message, or 0 if none does.
-func (w *writer) add(blob []byte, c *content.Message, leaf int64) (int64, error) {
+// add indexes a message and returns its number.
+func (w *writer) add(blob []byte, c *content.Message) (int64, error) {
 	var model any
 	if c.Model != "" {
 		id, err := w.facet(facet{modelFacet, c.Model})
@@ -102,13 +78,8 @@ func (w *writer) add(blob []byte, c *content.Message, leaf int64) (int64, error)
 		}
 		model = id
 	}
-	w.last++
-	id := w.last
-	w.added.add(blob)
-	if w.filter != nil {
-		w.filter.add(blob)
-	}
-	err := w.db.exec("INSERT INTO message(id, blob, role, model, leaf) VALUES(?, ?, ?, ?, ?)", id, blob, roleNumber(c.Role), model, leaf)
+	err := w.db.exec("INSERT INTO message(blob, role, model) VALUES(?, ?, ?)", blob, roleNumber(c.Role), model)
+	id := w.db.conn.LastInsert()
 	if err == nil {
 		err = w.addWords(id, c)
 	}
@@ -120,7 +91,7 @@ func (w *writer) add(blob []byte, c *content.Message, leaf int64) (int64, error)
 	}
 	w.block.add(id, c.Text)
 	if err == nil && len(w.block.texts) >= blockSize {
-		err = w.flushBlock()
+		err = w.flush()
 	}
 	w.pending += len(c.Text) + 1<<8
 	return id, err
@@ -213,17 +184,16 @@ func decodeLeaf(data []byte) ([]leafEntry, error) {
 	return entries, nil
 }
 
-// addLeaf stores a leaf, whose messages are in the index. fresh contains the messages that were added with it.
-func (w *writer) addLeaf(leaf int64, tree []byte, entries []leafEntry, fresh map[int64]bool) error {
-	newest := int64(0)
-	var err error
+// addLeaf stores a leaf, whose messages are in the index, and returns its number.
+func (w *writer) addLeaf(tree []byte, entries []leafEntry) (int64, error) {
+	err := w.db.exec("INSERT INTO leaf(tree, entries) VALUES(?, ?)", tree, encodeLeaf(entries))
+	leaf := w.db.conn.LastInsert()
 	for _, e := range entries {
-		newest = max(newest, e.date)
-		if !fresh[e.message] {
-			err = errors.Join(err, w.db.exec("INSERT OR IGNORE INTO shared(message, leaf) VALUES(?, ?)", e.message, leaf))
+		if err == nil {
+			err = w.db.exec("INSERT OR IGNORE INTO member(message, leaf) VALUES(?, ?)", e.message, leaf)
 		}
 	}
-	return errors.Join(err, w.db.exec("INSERT INTO leaf(id, tree, newest, entries) VALUES(?, ?, ?, ?)", leaf, tree, newest, encodeLeaf(entries)))
+	return leaf, err
 }
 
 // binaryID returns the bytes of an object id.
