@@ -20,7 +20,7 @@ func Freed(ctx context.Context, store *gitstore.Store, versions []string) (int64
 		if err != nil {
 			return 0, err
 		}
-		if at, here := g.objects.find(id); here && g.nodes[at].next > 0 {
+		if at, known := g.numbers[id]; known && g.nodes[at].next > 0 {
 			next := &g.next[g.nodes[at].next]
 			*next = (*next)[1:] // its tree comes first; see follow
 		}

@@ -10,6 +10,7 @@ import (
 	"io"
 	"strconv"
 
+	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 	"github.com/domarkx/domarkx/gitstore/object"
 	"github.com/domarkx/domarkx/gitstore/odb"
@@ -20,13 +21,24 @@ import (
 type graph struct {
 	object.Reader
 	isVersion func(odb.ID) bool
-	objects   objects // all of the repository
-	nodes     []node  // one for each of objects
+	numbers   map[odb.ID]int32 // indexes in nodes
+	nodes     []node
 	next      [][]int32
 }
 
+// node returns the number of an object, which it adds if necessary.
+func (g *graph) node(id odb.ID) int32 {
+	n, known := g.numbers[id]
+	if !known {
+		n = int32(len(g.nodes))
+		g.numbers[id] = n
+		g.nodes = append(g.nodes, node{})
+	}
+	return n
+}
+
 type node struct {
-	bytes   int64  // on disk, compressed
+	bytes   int64  // on disk, compressed; 0 if the repository does not have it
 	next    uint32 // the index in graph.next of what it refers to; 0 for nothing
 	owner   int32  // the last session or workspace that reaches it
 	seen    int32  // the number of the search that saw it last
@@ -54,8 +66,8 @@ const (
 
 // add adds the objects that a commit reaches and the graph does not have. kind is that of the objects, or none if their paths say it.
 func (g *graph) add(tip odb.ID, kind Kind) error {
-	first, here := g.objects.find(tip)
-	if !here || g.nodes[first].kind != none {
+	first := g.node(tip)
+	if g.nodes[first].kind != none {
 		return nil
 	}
 	g.nodes[first].kind = cmp.Or(kind, Messages)
@@ -65,14 +77,14 @@ func (g *graph) add(tip odb.ID, kind Kind) error {
 		s := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
 		var err error
-		if steps, err = g.follow(steps[:0], s, kind == none); err != nil {
+		if steps, err = g.follow(steps[:0], s, kind == none); errors.Is(err, domarkx.ErrNotFound) {
+			continue // a shallow or partial clone lacks some
+		} else if err != nil {
 			return err
 		}
 		next := make([]int32, 0, len(steps))
 		for _, to := range steps {
-			if to.node, here = g.objects.find(to.id); !here {
-				continue // a shallow or partial clone lacks some
-			}
+			to.node = g.node(to.id)
 			next = append(next, to.node)
 			if n := &g.nodes[to.node]; n.kind == none {
 				n.kind = cmp.Or(to.kind, Messages)
@@ -138,7 +150,7 @@ func kindOf(name string) Kind {
 
 // reach calls visit for each node that tip reaches, once for all calls with the same number of a search.
 func (g *graph) reach(tip odb.ID, search int32, visit func(*node)) {
-	first, known := g.objects.find(tip)
+	first, known := g.numbers[tip]
 	if !known {
 		return
 	}
@@ -163,25 +175,21 @@ func (g *graph) reach(tip odb.ID, search int32, visit func(*node)) {
 func (g *graph) markOutside(ctx context.Context, git *gitcmd.Git) error {
 	return eachLine(ctx, git, func(line []byte) error {
 		id, err := odb.ParseID(string(line))
-		if n, known := g.objects.find(id); err == nil && known {
+		if n, known := g.numbers[id]; err == nil && known {
 			g.nodes[n].outside = true
 		}
 		return err
 	}, "rev-list", "--objects", "--no-object-names", "--missing=allow-any", "--exclude=refs/domarkx/*", "--exclude=refs/domarkx-*", "--all")
 }
 
-// readObjects makes a node for each object of the repository and its alternates. Git sorts them by id.
-func (g *graph) readObjects(ctx context.Context, git *gitcmd.Git) error {
-	g.objects.size = git.Hash.Size()
-	g.next = [][]int32{nil}
-	defer g.objects.end()
+// readSizes reads how many bytes the objects take.
+func (g *graph) readSizes(ctx context.Context, git *gitcmd.Git) error {
 	return eachLine(ctx, git, func(line []byte) error {
 		name, size, _ := bytes.Cut(line, []byte(" "))
-		if err := g.objects.add(name); err != nil {
-			return err
+		id, err := odb.ParseID(string(name))
+		if n, known := g.numbers[id]; err == nil && known {
+			g.nodes[n].bytes, err = strconv.ParseInt(string(size), 10, 64)
 		}
-		bytes, err := strconv.ParseInt(string(size), 10, 64)
-		g.nodes = append(g.nodes, node{bytes: bytes})
 		return err
 	}, "cat-file", "--batch-all-objects", "--batch-check=%(objectname) %(objectsize:disk)")
 }

@@ -96,16 +96,16 @@ func newGraph(ctx context.Context, store *gitstore.Store) (*graph, map[Kind][]re
 		return nil, nil, err
 	}
 	defer db.Close()
-	g := &graph{Reader: object.NewReader(db), isVersion: store.IsVersion}
-	if err := g.readObjects(ctx, git); err != nil {
-		return nil, nil, err
-	}
+	g := &graph{Reader: object.NewReader(db), isVersion: store.IsVersion, numbers: map[odb.ID]int32{}, next: [][]int32{nil}}
 	for _, kind := range []Kind{none, Trash, Remotes} {
 		for _, ref := range refs[kind] {
 			if err := g.addRef(ctx, ref, kind); err != nil {
 				return nil, nil, err
 			}
 		}
+	}
+	if err := g.readSizes(ctx, git); err != nil {
+		return nil, nil, err
 	}
 	return g, refs, g.markOutside(ctx, git)
 }
