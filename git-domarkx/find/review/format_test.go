@@ -25,7 +25,7 @@ func made() *review.Review {
 		Files: []review.File{
 			{Path: "a " + hostile, Status: "modified", Lines: review.Lines{Added: 4, Removed: 1, Model: 2, Person: 1, Unknown: 1}, Header: []string{"diff --git a/a b/a"}, Hunks: []review.Hunk{{
 				Header: "@@ -1,2 +1,5 @@", Lines: []string{" one", "-```", "+````", "+<script>", "+by hand", "+\x1b[2Jcontrol \u202e"}, Authors: []review.Author{
-					{Source: review.Model, Session: "claude-code/x", Index: &two, Agent: "claude-code", Model: "claude-opus", Date: "2026-11-27T10:01:00Z", Prompt: "Write it # " + hostile, Lines: 2},
+					{Source: review.Model, Session: "claude-code/x", Index: &two, Agent: "claude-code", Model: "claude-opus", Date: "2026-11-27T10:01:00Z", Asked: review.Asked{Prompt: "Write it # " + hostile}, Lines: 2},
 					{Source: review.Person, Commit: "33333333333333", Name: hostile, Lines: 1}, {Source: review.Unknown, Lines: 1}}}}},
 			{Path: "picture.png", Status: "added", Binary: true},
 			{Path: "new", OldPath: "old", Status: "renamed", Hunks: []review.Hunk{{Header: "@@ -1 +0,0 @@", Lines: []string{"-x"}}}},

@@ -149,22 +149,27 @@ type Hunk struct {
 
 // An Author is who wrote lines of a hunk.
 type Author struct {
-	Source    string  `json:"source" doc:"model, person or unknown"`
-	Session   string  `json:"session,omitempty" doc:"the session"`
-	Index     *int    `json:"index,omitempty" doc:"the K of NAME#K; none if the session no longer has the message"`
-	Message   string  `json:"message,omitempty" doc:"the id of the message"`
-	MessageID string  `json:"message_id,omitempty" doc:"the same as message"`
-	Agent     string  `json:"agent,omitempty" doc:"the program that recorded the session"`
-	Model     string  `json:"model,omitempty" doc:"the model"`
-	Date      string  `json:"date,omitempty" doc:"when the lines were written"`
-	Prompt    string  `json:"prompt,omitempty" doc:"the beginning of the prompt that led to the message"`
-	PromptAt  *int    `json:"prompt_message,omitempty" doc:"the index of the prompt's message"`
-	Commit    string  `json:"commit,omitempty" doc:"of a person's lines: the commit that introduced them"`
-	Name      string  `json:"name,omitempty" doc:"the author of that commit"`
-	Lines     int     `json:"lines" doc:"how many lines"`
-	Ranges    []Range `json:"ranges" doc:"the lines in the new file"`
+	Source    string `json:"source" doc:"model, person or unknown"`
+	Session   string `json:"session,omitempty" doc:"the session"`
+	Index     *int   `json:"index,omitempty" doc:"the K of NAME#K; none if the session no longer has the message"`
+	Message   string `json:"message,omitempty" doc:"the id of the message"`
+	MessageID string `json:"message_id,omitempty" doc:"the same as message"`
+	Agent     string `json:"agent,omitempty" doc:"the program that recorded the session"`
+	Model     string `json:"model,omitempty" doc:"the model"`
+	Date      string `json:"date,omitempty" doc:"when the lines were written"`
+	Asked
+	Commit string  `json:"commit,omitempty" doc:"of a person's lines: the commit that introduced them"`
+	Name   string  `json:"name,omitempty" doc:"the author of that commit"`
+	Lines  int     `json:"lines" doc:"how many lines"`
+	Ranges []Range `json:"ranges" doc:"the lines in the new file"`
 
 	from blame.Origin
+}
+
+// Asked is the prompt that led to a message.
+type Asked struct {
+	Prompt   string `json:"prompt,omitempty" doc:"the beginning of the prompt that led to the message"`
+	PromptAt *int   `json:"prompt_message,omitempty" doc:"the index of the prompt's message"`
 }
 
 // A Range is a range of lines of the new file, counted from 1.
