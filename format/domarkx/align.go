@@ -61,51 +61,54 @@ func (a *aligner) align(o, oEnd, n, nEnd int, anchors bool) {
 		return
 	}
 	if anchors {
-		for _, p := range append(a.anchors(o, oEnd, n, nEnd), pair{oEnd, nEnd}) {
-			a.align(o, p.old, n, p.new, false)
-			if p.new < nEnd {
-				a.match[p.new] = p.old
+		first, second := o, n
+		for _, p := range append(Anchors(a.old[o:oEnd], a.new[n:nEnd]), Anchor{oEnd - o, nEnd - n}) {
+			at, to := first+p.Old, second+p.New
+			a.align(o, at, n, to, false)
+			if to < nEnd {
+				a.match[to] = at
 			}
-			o, n = p.old+1, p.new+1
+			o, n = at+1, to+1
 		}
 		return
 	}
 	a.gap(o, oEnd, n, nEnd)
 }
 
-type pair struct{ old, new int }
+// An Anchor is an element of two lists, by its indexes.
+type Anchor struct{ Old, New int }
 
-// anchors returns the messages that occur exactly once in both lists, without those that are in
-// another order (patience diff).
-func (a *aligner) anchors(o, oEnd, n, nEnd int) []pair {
+// Anchors returns a longest sequence of the elements that occur exactly once in each of two lists and are in the same order in both
+// (patience diff).
+func Anchors[K comparable](old, new []K) []Anchor {
 	type count struct{ old, new, at int }
-	counts := map[Key]count{}
-	for i := o; i < oEnd; i++ {
-		c := counts[a.old[i]]
+	counts := make(map[K]count, len(old))
+	for i, key := range old {
+		c := counts[key]
 		c.old, c.at = c.old+1, i
-		counts[a.old[i]] = c
+		counts[key] = c
 	}
-	for j := n; j < nEnd; j++ {
-		if c, ok := counts[a.new[j]]; ok {
+	for _, key := range new {
+		if c, ok := counts[key]; ok {
 			c.new++
-			counts[a.new[j]] = c
+			counts[key] = c
 		}
 	}
-	var unique []pair
-	for j := n; j < nEnd; j++ {
-		if c, ok := counts[a.new[j]]; ok && c.old == 1 && c.new == 1 {
-			unique = append(unique, pair{c.at, j})
+	var unique []Anchor
+	for j, key := range new {
+		if c, ok := counts[key]; ok && c.old == 1 && c.new == 1 {
+			unique = append(unique, Anchor{c.at, j})
 		}
 	}
 	return longestRising(unique)
 }
 
 // longestRising returns the longest subsequence of pairs with rising old indexes.
-func longestRising(pairs []pair) []pair {
+func longestRising(pairs []Anchor) []Anchor {
 	var tails []int // index of the pair that ends the best run of each length
 	before := make([]int, len(pairs))
 	for i, p := range pairs {
-		at := sort.Search(len(tails), func(k int) bool { return pairs[tails[k]].old >= p.old })
+		at := sort.Search(len(tails), func(k int) bool { return pairs[tails[k]].Old >= p.Old })
 		before[i] = -1
 		if at > 0 {
 			before[i] = tails[at-1]
@@ -119,7 +122,7 @@ func longestRising(pairs []pair) []pair {
 	if len(tails) == 0 {
 		return nil
 	}
-	run := make([]pair, 0, len(tails))
+	run := make([]Anchor, 0, len(tails))
 	for i := tails[len(tails)-1]; i >= 0; i = before[i] {
 		run = append(run, pairs[i])
 	}

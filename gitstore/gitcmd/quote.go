@@ -2,6 +2,7 @@ package gitcmd
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -33,4 +34,12 @@ func QuotedPath(path string) string {
 		i += size
 	}
 	return b.String() + `"`
+}
+
+// UnquotedPath undoes Git's quoting of a path.
+func UnquotedPath(name string) string {
+	if plain, err := strconv.Unquote(name); err == nil && name[0] == '"' {
+		return plain
+	}
+	return name
 }

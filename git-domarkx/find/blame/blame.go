@@ -17,6 +17,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
@@ -101,11 +102,11 @@ func (m *Manager) Path(path string) (string, error) {
 // The error matches [domarkx.ErrNotFound] if the file does not exist, and [domarkx.ErrInvalid] if
 // it is binary, larger than [MaxSize] or has fewer lines.
 func (m *Manager) File(ctx context.Context, path string, first, last int) ([]Line, error) {
-	data, err := m.read(path)
+	data, err := m.Read(path)
 	if err != nil {
 		return nil, err
 	}
-	texts := splitLines(data)
+	texts := slices.Collect(bytes.Lines(data))
 	first = max(first, 1)
 	if last == 0 {
 		last = len(texts)
@@ -120,8 +121,8 @@ func (m *Manager) File(ctx context.Context, path string, first, last int) ([]Lin
 	return s.lines(ctx, Text{Path: path, Data: data, Ranges: []Range{{first, last}}})
 }
 
-// read reads a file of the work tree.
-func (m *Manager) read(path string) ([]byte, error) {
+// Read reads a file of the work tree. The errors are those of [Manager.File].
+func (m *Manager) Read(path string) ([]byte, error) {
 	root, err := os.OpenRoot(m.git.WorkTree)
 	if err != nil {
 		return nil, err

@@ -3,24 +3,12 @@ package blame
 import (
 	"bytes"
 	"hash/maphash"
+	"slices"
 
+	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/gitstore/odb"
 	"github.com/domarkx/domarkx/gitstore/oid"
 )
-
-// splitLines splits a text after each LF.
-func splitLines(data []byte) [][]byte {
-	lines := make([][]byte, 0, bytes.Count(data, []byte{'\n'})+1)
-	for len(data) > 0 {
-		n := bytes.IndexByte(data, '\n') + 1
-		if n == 0 {
-			n = len(data)
-		}
-		lines = append(lines, data[:n])
-		data = data[n:]
-	}
-	return lines
-}
 
 // A content is a text, represented by the digests of its lines without their line ends.
 type content struct {
@@ -45,10 +33,7 @@ func digests(seed maphash.Seed, data []byte) []uint64 {
 // match returns, for each line of b, the number of the corresponding equal line of a, or -1 if
 // there is none.
 func match(a, b []uint64) []int {
-	to := make([]int, len(b))
-	for i := range to {
-		to[i] = -1
-	}
+	to := slices.Repeat([]int{-1}, len(b))
 	matchRange(a, b, 0, 0, to, 0)
 	return to
 }
@@ -71,10 +56,10 @@ func matchRange(a, b []uint64, ai, bi int, to []int, depth int) {
 		return
 	}
 	from, next := 0, 0
-	for _, p := range anchors(a, b) {
-		matchRange(a[from:p.a], b[next:p.b], ai+from, bi+next, to, depth+1)
-		to[bi+p.b] = ai + p.a
-		from, next = p.a+1, p.b+1
+	for _, p := range domarkx.Anchors(a, b) {
+		matchRange(a[from:p.Old], b[next:p.New], ai+from, bi+next, to, depth+1)
+		to[bi+p.New] = ai + p.Old
+		from, next = p.Old+1, p.New+1
 	}
 	if from > 0 {
 		matchRange(a[from:], b[next:], ai+from, bi+next, to, depth+1)
@@ -135,69 +120,6 @@ func backtrack(steps [][]int, x, y int, pair func(x, y int)) {
 			x, y = fromX, fromY
 		}
 	}
-}
-
-type anchor struct{ a, b int }
-
-// anchors returns a longest sequence of lines that occur exactly once in each text and in the same
-// order in both (patience diff).
-func anchors(a, b []uint64) []anchor {
-	type seen struct{ a, b, inA, inB int }
-	lines := make(map[uint64]*seen, len(a))
-	for i, h := range a {
-		s := lines[h]
-		if s == nil {
-			s = &seen{}
-			lines[h] = s
-		}
-		s.a = i
-		s.inA++
-	}
-	for i, h := range b {
-		if s := lines[h]; s != nil {
-			s.b = i
-			s.inB++
-		}
-	}
-	var ends []int // index in chain of the end of the best sequence of each length
-	var chain []struct {
-		anchor
-		before int
-	}
-	for i, h := range b {
-		s := lines[h]
-		if s == nil || s.inA != 1 || s.inB != 1 {
-			continue
-		}
-		low, high := 0, len(ends)
-		for low < high {
-			if mid := (low + high) / 2; chain[ends[mid]].a < s.a {
-				low = mid + 1
-			} else {
-				high = mid
-			}
-		}
-		before := -1
-		if low > 0 {
-			before = ends[low-1]
-		}
-		chain = append(chain, struct {
-			anchor
-			before int
-		}{anchor{s.a, i}, before})
-		if low == len(ends) {
-			ends = append(ends, 0)
-		}
-		ends[low] = len(chain) - 1
-	}
-	if len(ends) == 0 {
-		return nil
-	}
-	found := make([]anchor, len(ends))
-	for i, at := len(ends)-1, ends[len(ends)-1]; at >= 0; i, at = i-1, chain[at].before {
-		found[i] = chain[at].anchor
-	}
-	return found
 }
 
 // common returns approximately how many lines a text shares with the lines counted in bag, in any

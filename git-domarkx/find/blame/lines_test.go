@@ -1,7 +1,6 @@
 package blame
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
@@ -63,20 +62,6 @@ func TestMatchRewritten(t *testing.T) {
 	for i, at := range to {
 		if want := i; i%3 == 0 && at != -1 || i%3 != 0 && at != want {
 			t.Fatalf("line %d is matched with %d", i, at)
-		}
-	}
-}
-
-func TestSplitLines(t *testing.T) {
-	for text, want := range map[string][]string{
-		"": {}, "a": {"a"}, "a\n": {"a\n"}, "a\nb": {"a\n", "b"}, "\n\n": {"\n", "\n"},
-	} {
-		var got []string
-		for _, line := range splitLines([]byte(text)) {
-			got = append(got, string(line))
-		}
-		if !slices.Equal(got, want) {
-			t.Errorf("%q: %q", text, got)
 		}
 	}
 }

@@ -173,19 +173,8 @@ func (m *Manager) committed(ctx context.Context, text Text, open []Range) (map[i
 		case strings.HasPrefix(line, "committer-time "):
 			c.date, _ = strconv.ParseInt(fields[1], 10, 64)
 		case strings.HasPrefix(line, "filename "):
-			c.path = unquote(strings.TrimPrefix(line, "filename "))
+			c.path = gitcmd.UnquotedPath(strings.TrimPrefix(line, "filename "))
 		}
 	}
 	return lines, scan.Err()
-}
-
-// unquote undoes Git's quoting of unusual names.
-func unquote(name string) string {
-	if !strings.HasPrefix(name, `"`) {
-		return name
-	}
-	if plain, err := strconv.Unquote(name); err == nil {
-		return plain
-	}
-	return name
 }

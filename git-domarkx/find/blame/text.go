@@ -1,8 +1,10 @@
 package blame
 
 import (
+	"bytes"
 	"context"
 	"iter"
+	"slices"
 	"strings"
 )
 
@@ -56,7 +58,7 @@ func (s *survey) lines(ctx context.Context, text Text) ([]Line, error) {
 		return nil, err
 	}
 	defer clear(s.histories) // they hold all contents of the file
-	texts := splitLines(text.Data)
+	texts := slices.Collect(bytes.Lines(text.Data))
 	t := &trace{s: s, past: past, path: text.Path, found: make([]Origin, len(texts)), known: make([]bool, len(texts))}
 	var open []place
 	for _, r := range text.Ranges {

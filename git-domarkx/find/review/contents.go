@@ -2,7 +2,6 @@ package review
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -87,35 +86,24 @@ func readBlob(in *bufio.Reader, left *int64) ([]byte, error) {
 
 // fromWorkTree reads a file of the work tree, or nil if that is not possible: it may have changed since.
 func (m *Manager) fromWorkTree(f *File, left *int64) []byte {
-	root, err := os.OpenRoot(m.Git.WorkTree)
-	if err != nil {
-		return nil
-	}
-	defer root.Close()
-	at := filepath.FromSlash(f.new)
-	info, err := root.Lstat(at)
-	if err != nil || info.Size() > blame.MaxSize || info.Size() > *left {
-		return nil
-	}
+	data, err := m.blame().Read(f.new)
 	if f.link {
-		target, err := root.Readlink(at)
-		if err != nil {
-			return nil
-		}
-		return []byte(target)
+		data, err = m.link(f.new)
 	}
-	if !info.Mode().IsRegular() {
-		return nil
-	}
-	file, err := root.Open(at)
-	if err != nil {
-		return nil
-	}
-	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, blame.MaxSize+1))
-	if err != nil || len(data) > blame.MaxSize || bytes.IndexByte(data[:min(len(data), 8000)], 0) >= 0 {
+	if err != nil || int64(len(data)) > *left {
 		return nil
 	}
 	*left -= int64(len(data))
 	return data
+}
+
+// link reads a symbolic link of the work tree.
+func (m *Manager) link(path string) ([]byte, error) {
+	root, err := os.OpenRoot(m.Git.WorkTree)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	target, err := root.Readlink(filepath.FromSlash(path))
+	return []byte(target), err
 }

@@ -134,10 +134,10 @@ func (f *File) head(line string) {
 		f.new = named(strings.TrimSuffix(name, "\t"))
 	}
 	if name, ok := cut("rename from "); ok {
-		f.old, f.Status = unquote(name), "renamed"
+		f.old, f.Status = gitcmd.UnquotedPath(name), "renamed"
 	}
 	if name, ok := cut("rename to "); ok {
-		f.new = unquote(name)
+		f.new = gitcmd.UnquotedPath(name)
 	}
 	if mode, ok := cut("new file mode "); ok {
 		f.Status = "added"
@@ -164,18 +164,8 @@ func (f *File) mode(mode string) {
 
 // named returns the path in a name with the prefix a/ or b/.
 func named(name string) string {
-	name = unquote(name)
+	name = gitcmd.UnquotedPath(name)
 	return name[min(2, len(name)):]
-}
-
-// unquote undoes Git's quoting of unusual names.
-func unquote(name string) string {
-	if strings.HasPrefix(name, `"`) {
-		if plain, err := strconv.Unquote(name); err == nil {
-			return plain
-		}
-	}
-	return name
 }
 
 // parseHunk removes the first hunk of a text. Its header says how many lines it has, whatever is in them.

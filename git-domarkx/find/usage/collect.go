@@ -105,10 +105,11 @@ func (r *Reader) load(ctx context.Context, selected, all []domarkx.Info) (map[st
 
 // readAll reads sessions and adds them to known.
 func (r *Reader) readAll(ctx context.Context, missing []domarkx.Info, cached []session, known map[string]*session) error {
-	rows := &knownRows{at: map[oid.ID]int32{}}
+	rows := map[oid.ID]*row{} // by message
 	for i := range cached {
-		for _, a := range cached[i].rows {
-			rows.add(&a.row)
+		for k := range cached[i].rows {
+			a := &cached[i].rows[k]
+			rows[a.blob] = &a.row
 		}
 	}
 	var mu sync.Mutex
@@ -138,7 +139,7 @@ func (r *Reader) readAll(ctx context.Context, missing []domarkx.Info, cached []s
 }
 
 // session reads a snapshot. rows are the known rows of messages.
-func (r *Reader) session(ctx context.Context, info domarkx.Info, rows *knownRows) (*session, error) {
+func (r *Reader) session(ctx context.Context, info domarkx.Info, rows map[oid.ID]*row) (*session, error) {
 	s := &session{tip: info.ID, agent: r.Agent(ctx, info), rows: make([]answer, 0, min(info.Messages/2+1, 1<<16))}
 	for e, err := range r.Store.Entries(ctx, info.ID) {
 		if err != nil {
@@ -154,16 +155,16 @@ func (r *Reader) session(ctx context.Context, info domarkx.Info, rows *knownRows
 		if err != nil {
 			return nil, fmt.Errorf("message %s: %w: it has no blob", e.ID, domarkx.ErrCorrupt)
 		}
-		row, ok := rows.of(blob)
-		if !ok {
+		known := rows[blob]
+		if known == nil {
 			data, err := r.Store.Read(ctx, e.JSON)
 			if err != nil {
 				return nil, err
 			}
-			row = read(data)
-			row.blob = blob
+			fresh := read(data)
+			fresh.blob, known = blob, &fresh
 		}
-		s.rows = append(s.rows, answer{e.ID, e.Date, row})
+		s.rows = append(s.rows, answer{e.ID, e.Date, *known})
 	}
 	return s, nil
 }
@@ -207,23 +208,4 @@ func merge(selected []domarkx.Info, known map[string]*session) []Response {
 		}
 	}
 	return responses
-}
-
-// knownRows holds rows by message.
-type knownRows struct {
-	rows []row
-	at   map[oid.ID]int32 // blob → index in rows
-}
-
-func (k *knownRows) add(r *row) {
-	k.at[r.blob] = int32(len(k.rows))
-	k.rows = append(k.rows, *r)
-}
-
-func (k *knownRows) of(blob oid.ID) (row, bool) {
-	i, ok := k.at[blob]
-	if !ok {
-		return row{}, false
-	}
-	return k.rows[i], true
 }

@@ -37,18 +37,7 @@ func Expiry(text string, now time.Time) (since time.Time, newest int, err error)
 	}
 	if m := ages().FindStringSubmatch(text); m != nil {
 		n, _ := strconv.Atoi(m[1])
-		switch (m[2] + m[3])[0] {
-		case 'h':
-			since = now.Add(-time.Duration(n) * time.Hour)
-		case 'd':
-			since = now.AddDate(0, 0, -n)
-		case 'w':
-			since = now.AddDate(0, 0, -7*n)
-		case 'm':
-			since = now.AddDate(0, -n, 0)
-		case 'y':
-			since = now.AddDate(-n, 0, 0)
-		}
+		since, _ = before(now, n, (m[2] + m[3])[0])
 		if epoch := time.Unix(1, 0); since.Before(epoch) || since.After(now) { // older than any commit, or out of range
 			since = epoch
 		}

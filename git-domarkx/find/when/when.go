@@ -4,7 +4,6 @@ package when
 import (
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/domarkx/domarkx/format/domarkx"
@@ -56,26 +55,29 @@ func parse(text string, now time.Time) (start, end time.Time, err error) {
 
 // ago reads a number and a unit.
 func ago(text string, now time.Time) (time.Time, bool) {
-	if text == "" {
+	if text == "" || text[0] == '+' {
 		return time.Time{}, false
 	}
-	unit := text[len(text)-1]
 	n, err := strconv.ParseUint(text[:len(text)-1], 10, 16)
-	if err != nil || strings.HasPrefix(text, "+") {
+	if err != nil {
 		return time.Time{}, false
 	}
-	amount := -int(n)
+	return before(now, int(n), text[len(text)-1])
+}
+
+// before returns the moment that is a number of hours, days, weeks, months or years before another one.
+func before(now time.Time, n int, unit byte) (time.Time, bool) {
 	switch unit {
 	case 'h':
-		return now.Add(time.Duration(amount) * time.Hour), true
+		return now.Add(-time.Duration(n) * time.Hour), true
 	case 'd':
-		return now.AddDate(0, 0, amount), true
+		return now.AddDate(0, 0, -n), true
 	case 'w':
-		return now.AddDate(0, 0, 7*amount), true
+		return now.AddDate(0, 0, -7*n), true
 	case 'm':
-		return now.AddDate(0, amount, 0), true
+		return now.AddDate(0, -n, 0), true
 	case 'y':
-		return now.AddDate(amount, 0, 0), true
+		return now.AddDate(-n, 0, 0), true
 	}
 	return time.Time{}, false
 }
