@@ -36,21 +36,21 @@ var (
 	Synced     = Kind{path: "synced", texts: true}                      // packs and references that are known to be durable
 	Usage      = Kind{path: "usage-cache", version: 3, texts: true}     // tokens of responses in sessions
 	Search     = Kind{path: "search.db", also: "search.db-*", texts: true}
-	ScanTips   = Kind{path: "scan/*.tips", texts: true}        // findings in sessions, with their places
-	ScanBlobs  = Kind{path: "scan/*.blobs"}                    // findings in blobs, which are masked
-	WorkTree   = Kind{path: "observed/*/stat", texts: true}    // contents of files in a work tree, by their stat
-	Tracked    = Kind{path: "observed/*/tracked", texts: true} // files in the index of a work tree
+	Scans      = Kind{path: "scan-cache", version: 1, texts: true} // findings in sessions, with their places
+	WorkTree   = Kind{path: "observed/*/stat", texts: true}        // contents of files in a work tree, by their stat
+	Tracked    = Kind{path: "observed/*/tracked", texts: true}     // files in the index of a work tree
 
 	formerChats = Kind{path: "chat", texts: true, former: true}
 	formerUsage = Kind{path: "usage-new", texts: true, former: true}
 	formerFiles = Kind{path: "unpacked", texts: true, former: true}
+	formerScans = Kind{path: "scan", texts: true, former: true}
 	formerSizes = Kind{path: "sizes", former: true}
 	formerGit   = Kind{path: "git-version", former: true}
 )
 
 // Kinds returns all kinds.
 func Kinds() []Kind {
-	return []Kind{Sessions, Conflicts, Workspaces, Synced, Usage, Search, ScanTips, ScanBlobs, WorkTree, Tracked, formerChats, formerUsage, formerFiles, formerSizes, formerGit}
+	return []Kind{Sessions, Conflicts, Workspaces, Synced, Usage, Search, Scans, WorkTree, Tracked, formerChats, formerUsage, formerFiles, formerScans, formerSizes, formerGit}
 }
 
 // Path returns the path of the file with a key, which is "" for kinds with one file.

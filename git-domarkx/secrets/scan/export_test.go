@@ -29,15 +29,3 @@ const (
 	PartSize = partSize
 	Overlap  = overlap
 )
-
-// CachedBlobs returns the rules of the secrets in the blobs that a file of the cache has.
-func CachedBlobs(path string) map[string][]string {
-	all := map[string][]string{}
-	for key, hits := range readBlobs(path) {
-		all[key] = nil
-		for _, h := range hits {
-			all[key] = append(all[key], h.Rule)
-		}
-	}
-	return all
-}

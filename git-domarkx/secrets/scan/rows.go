@@ -67,10 +67,6 @@ func (l *limit) take(size int64) bool {
 	return true
 }
 
-// fewFiles is the maximum number of new files for which a scan does not read the cache, such as
-// after a turn of a conversation.
-const fewFiles = 32
-
 // rows returns the secrets in the commits that tips reach and known does not.
 func (m *Manager) rows(ctx context.Context, tips, known []string, quick *limit, progress func(done, total int)) ([]row, error) {
 	var commits []work
@@ -89,7 +85,6 @@ func (m *Manager) rows(ctx context.Context, tips, known []string, quick *limit, 
 	if err != nil {
 		return nil, err
 	}
-	m.cache.expectNew(quick != nil && files <= fewFiles)
 	results, errs := make([][]row, len(commits)), make([]error, len(commits))
 	var next, done atomic.Int64
 	var reporting sync.Mutex
@@ -156,7 +151,7 @@ func (m *Manager) commit(ctx context.Context, c work, quick *limit) ([]row, erro
 				hits = append(hits, hitOf(f))
 			}
 		}
-		m.cache.put(c.ID, hits)
+		m.cache.put(c.ID, hits, quick)
 	}
 	add("", "", hits)
 	named := map[string]bool{} // the files in a directory have its name in their paths
@@ -180,9 +175,13 @@ func (m *Manager) commit(ctx context.Context, c work, quick *limit) ([]row, erro
 		if c.keys[i] == "" || quick.skips(c.StoredCommit, f) {
 			continue
 		}
-		hits, err := m.file(ctx, c.StoredCommit, f, c.keys[i], quick)
-		if err != nil {
-			return nil, fmt.Errorf("scan %s in commit %.12s: %w", f.Path, c.ID, err)
+		hits, ok := m.cache.get(c.keys[i])
+		if !ok {
+			var err error
+			if hits, err = m.file(ctx, c.StoredCommit, f, quick); err != nil {
+				return nil, fmt.Errorf("scan %s in commit %.12s: %w", f.Path, c.ID, err)
+			}
+			m.cache.put(c.keys[i], hits, quick)
 		}
 		add(f.Path, f.Blob.ID, hits)
 	}
@@ -200,11 +199,8 @@ func description(message []byte) []byte {
 	return bytes.Join(kept, nil)
 }
 
-// file returns the secrets in a file, from the cache if it was scanned before.
-func (m *Manager) file(ctx context.Context, c snapshot.StoredCommit, f snapshot.StoredFile, key string, quick *limit) ([]hit, error) {
-	if hits, ok := m.cache.get(key); ok {
-		return hits, nil
-	}
+// file returns the secrets in a file.
+func (m *Manager) file(ctx context.Context, c snapshot.StoredCommit, f snapshot.StoredFile, quick *limit) ([]hit, error) {
 	if quick.over() {
 		return nil, nil
 	}
@@ -221,18 +217,14 @@ func (m *Manager) file(ctx context.Context, c snapshot.StoredCommit, f snapshot.
 		name = filePath(f.Path)
 	}
 	if isRecord(c, f.Path) {
-		return m.record(key, path.Base(f.Path) == "entries", content)
+		return m.record(path.Base(f.Path) == "entries", content)
 	}
 	message := !c.Workspace && (messageOf(f.Path) >= 0 || f.Path == "snapshot.json") && strings.HasSuffix(f.Path, ".json")
-	hits, err := m.content(name, content, size, message)
-	if err == nil {
-		m.cache.put(key, hits)
-	}
-	return hits, err
+	return m.content(name, content, size, message)
 }
 
 // record returns the secrets in a file that contains only ids and the like, which is small.
-func (m *Manager) record(key string, isEntries bool, content io.Reader) ([]hit, error) {
+func (m *Manager) record(isEntries bool, content io.Reader) ([]hit, error) {
 	data, err := io.ReadAll(content)
 	if err != nil {
 		return nil, err
@@ -244,7 +236,6 @@ func (m *Manager) record(key string, isEntries bool, content io.Reader) ([]hit, 
 		}
 		hits = append(hits, hitOf(f))
 	}
-	m.cache.put(key, hits)
 	return hits, nil
 }
 

@@ -1,5 +1,5 @@
 // Package scan searches sessions for secrets: all snapshots in their histories, and the versions of
-// workspaces that belong to them. It scans each blob only once.
+// workspaces that belong to them.
 package scan
 
 import (
@@ -155,19 +155,23 @@ func (m *Manager) Session(ctx context.Context, out transfer.Outgoing, progress f
 	if err != nil {
 		return nil, err
 	}
-	rows, ok := m.cache.tipsOf(out.Session, out.Tips)
-	if !ok {
-		earlier, known, err := m.earlier(ctx, out.Session, out.Tips)
+	tips, rows := m.cache.tipsOf(out.Session)
+	if !slices.Equal(tips, out.Tips) {
+		within := false
+		if len(tips) > 0 {
+			if within, err = m.store.Reach(ctx, out.Tips, tips); err != nil {
+				return nil, err
+			}
+		}
+		if !within { // rewritten
+			tips, rows = nil, nil
+		}
+		fresh, err := m.rows(ctx, out.Tips, tips, nil, progress)
 		if err != nil {
 			return nil, err
 		}
-		fresh, err := m.rows(ctx, out.Tips, known, nil, progress)
-		if err != nil {
-			return nil, err
-		}
-		rows = append(fresh, earlier...)
-		m.cache.putTips(out.Session, out.Tips, rows)
-		if err := m.cache.save(); err != nil {
+		rows = append(fresh, rows...)
+		if err := m.cache.keep(out.Session, out.Tips, rows); err != nil {
 			m.warn(fmt.Errorf("warning: remember what was scanned: %w", err))
 		}
 	}
@@ -202,12 +206,9 @@ func (m *Manager) Unsent(ctx context.Context, out transfer.Outgoing) ([]Finding,
 		return nil, err
 	}
 	found := []Finding{}
-	if rows, ok := m.cache.tipsOf(out.Session, out.Tips); !ok || len(rows) > 0 { // otherwise nothing was found in any of it
+	if tips, rows := m.cache.tipsOf(out.Session); !slices.Equal(tips, out.Tips) || len(rows) > 0 { // otherwise nothing was found in any of it
 		if rows, err = m.rows(ctx, out.Tips, out.Known, nil, nil); err != nil {
 			return nil, err
-		}
-		if err := m.cache.save(); err != nil {
-			m.warn(fmt.Errorf("warning: remember what was scanned: %w", err))
 		}
 		if found, err = m.findings(ctx, out.Session, out.Tips[0], rows); err != nil {
 			return nil, err
@@ -227,19 +228,6 @@ func (g *Gate) Inspect(ctx context.Context, out transfer.Outgoing) (ok bool, err
 	found, err := g.Manager.Unsent(ctx, out)
 	g.Found = append(g.Found, found...)
 	return len(found) == 0, err
-}
-
-// earlier returns the tips of the last scan and the findings there, if the present tips reach them.
-func (m *Manager) earlier(ctx context.Context, name string, tips []string) (rows []row, known []string, err error) {
-	former, rows := m.cache.former(name)
-	if len(former) == 0 {
-		return nil, nil, nil
-	}
-	within, err := m.store.Reach(ctx, tips, former)
-	if err != nil || !within {
-		return nil, nil, err
-	}
-	return rows, former, nil
 }
 
 // A place identifies a secret at a place, independent of the snapshot.
@@ -305,9 +293,6 @@ func (m *Manager) Fresh(ctx context.Context, tips, known []string) (n int, more 
 	rows, err := m.rows(ctx, tips, known, quick, nil)
 	if err != nil {
 		return 0, false, err
-	}
-	if err := m.cache.save(); err != nil {
-		m.warn(fmt.Errorf("warning: remember what was scanned: %w", err))
 	}
 	allowed, err := m.Allowed(ctx)
 	if err != nil {
