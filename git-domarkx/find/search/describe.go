@@ -15,13 +15,21 @@ type row struct {
 	Hit
 }
 
-// describe returns the hits at some spots.
-func (p *places) describe(ctx context.Context, spots []spot, m *matching) ([]row, error) {
+// rows returns the hits at some spots, without what is in their messages.
+func (p *places) rows(spots []spot) []row {
 	rows := make([]row, len(spots))
-	order := make([]*row, len(rows)) // sorted by message, so that each block is decoded once
 	for i, at := range spots {
 		rows[i] = row{at, Hit{Session: p.names[at.session], K: int(at.k), Snapshot: p.snapshots[at.snapshot], Date: at.date}}
 		rows[i].Commit = cmp.Or(rows[i].Snapshot, p.tips[at.session])
+	}
+	return rows
+}
+
+// describe returns the hits at some spots.
+func (p *places) describe(ctx context.Context, spots []spot, m *matching) ([]row, error) {
+	rows := p.rows(spots)
+	order := make([]*row, len(rows)) // sorted by message, so that each block is decoded once
+	for i := range rows {
 		order[i] = &rows[i]
 	}
 	slices.SortFunc(order, func(a, b *row) int { return cmp.Compare(a.message, b.message) })

@@ -21,11 +21,11 @@ func compareRecency(a, b recency) int {
 	return cmp.Or(cmp.Compare(a.date, b.date), cmp.Compare(a.tie, b.tie))
 }
 
-// newest returns the recencies of all messages, by their numbers. messages is how many there are. It takes 16 bytes for
+// recencies returns the recencies of all messages, by their numbers. messages is how many there are. It takes 16 bytes for
 // each.
-func (p *places) newest(messages int) ([]recency, error) {
+func (p *places) recencies(messages int) ([]recency, error) {
 	all := make([]recency, messages)
-	return all, p.each(func(message int64, at spot) {
+	return all, p.newest(func(message int64, at spot) {
 		if message >= int64(messages) {
 			return
 		}
@@ -108,7 +108,7 @@ func (x *Index) scanNewest(ctx context.Context, firsts []int64, m *matching, all
 	if last >= math.MaxUint32 {
 		return nil, fmt.Errorf("%w: message %d", errBlock, last)
 	}
-	all, err := p.newest(int(last) + 1)
+	all, err := p.recencies(int(last) + 1)
 	if err != nil {
 		return nil, err
 	}

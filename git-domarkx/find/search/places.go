@@ -67,40 +67,21 @@ func (p *places) of(spots []spot, message uint32) ([]spot, error) {
 	if p.many != nil {
 		return p.prepared(spots, message), nil
 	}
-	var leaves []int64
-	err := p.db.query("SELECT leaf FROM member WHERE message = ?", func(s *sqlite3.Stmt) error {
-		leaves = append(leaves, s.Int(0))
-		return nil
-	}, int64(message))
+	first := len(spots)
+	tip := map[uint32]bool{} // the sessions whose tips have it
+	err := p.each(func(m int64, s spot) {
+		if m == int64(message) {
+			tip[s.session] = true
+			spots = append(spots, s)
+		}
+	}, "JOIN member ON member.leaf = leaf.id WHERE message = ?", int64(message))
 	if err != nil {
 		return spots, err
-	}
-	first := len(spots)
-	tip := map[int64]bool{}
-	for _, leaf := range leaves {
-		err := p.db.query("SELECT session, number, entries FROM place JOIN leaf ON leaf.id = leaf WHERE leaf = ?", func(s *sqlite3.Stmt) error {
-			tip[s.Int(0)] = true
-			session, ok := p.sessions[s.Int(0)]
-			if !ok {
-				return nil
-			}
-			data, _ := s.Column(2).([]byte)
-			entries, err := decodeLeaf(data)
-			for i, e := range entries {
-				if e.message == int64(message) && p.inTime(e.date) {
-					spots = append(spots, spot{date: e.date, message: message, session: session, k: uint32(s.Int(1)*leafWidth) + uint32(i)})
-				}
-			}
-			return err
-		}, leaf)
-		if err != nil {
-			return spots, err
-		}
 	}
 	if p.q.History {
 		err = p.db.query("SELECT session, snapshot, k, date FROM past WHERE message = ?", func(s *sqlite3.Stmt) error {
 			session, ok := p.sessions[s.Int(0)]
-			if date := s.Int(3); ok && !tip[s.Int(0)] && p.inTime(date) {
+			if date := s.Int(3); ok && !tip[session] && p.inTime(date) {
 				snapshot, _ := s.Column(1).([]byte)
 				spots = append(spots, spot{date: date, message: message, session: session, k: uint32(s.Int(2)), snapshot: p.snapshot(snapshot)})
 			}
@@ -138,7 +119,7 @@ func (p *places) prepare(messages []uint32) error {
 		wanted = wanted.add(int64(message))
 	}
 	p.many = make([]spot, 0, len(messages))
-	err = p.each(func(message int64, s spot) {
+	err = p.newest(func(message int64, s spot) {
 		if wanted.has(message) {
 			p.many = append(p.many, s)
 		}
@@ -156,21 +137,45 @@ func (p *places) prepared(spots []spot, message uint32) []spot {
 	return spots
 }
 
-// all returns the spots of messages, not sorted.
+// all returns the spots of messages, in their order.
 func (p *places) all(messages []uint32) (spots []spot, err error) {
 	err = p.prepare(messages)
-	if p.many != nil {
-		return p.many, err
-	}
 	for i := 0; i < len(messages) && err == nil; i++ {
 		spots, err = p.of(spots, messages[i])
 	}
 	return spots, err
 }
 
-// each calls f with the messages in the newest snapshots of the sessions of the query whose dates match the query.
-func (p *places) each(f func(message int64, s spot)) error {
-	row := func(s *sqlite3.Stmt) error {
+// first returns the spots of the first messages, as many as the query allows.
+func (p *places) first(messages []uint32) (spots []spot, err error) {
+	for limit := p.q.Limit; len(messages) > 0 && err == nil && (limit == 0 || len(spots) < limit); {
+		n := len(messages)
+		if limit > 0 {
+			n = min(n, 2*limit) // some messages may not be in the wanted sessions
+		}
+		var some []spot
+		some, err = p.all(messages[:n])
+		spots, messages = append(spots, some...), messages[n:]
+	}
+	return spots, err
+}
+
+// newest calls f with the messages in the newest snapshots of the sessions of the query whose dates match the query.
+func (p *places) newest(f func(message int64, s spot)) error {
+	if p.q.Sessions == nil {
+		return p.each(f, "")
+	}
+	for session := range p.sessions {
+		if err := p.each(f, "WHERE session = ?", session); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// each calls f with the messages in some of these leaves.
+func (p *places) each(f func(message int64, s spot), where string, args ...any) error {
+	return p.db.query("SELECT session, number, entries FROM place JOIN leaf ON leaf.id = place.leaf "+where, func(s *sqlite3.Stmt) error {
 		session, ok := p.sessions[s.Int(0)]
 		if !ok {
 			return nil
@@ -183,17 +188,7 @@ func (p *places) each(f func(message int64, s spot)) error {
 			}
 		}
 		return err
-	}
-	const sql = "SELECT session, number, entries FROM place JOIN leaf ON leaf.id = leaf"
-	if p.q.Sessions == nil {
-		return p.db.query(sql, row)
-	}
-	for session := range p.sessions {
-		if err := p.db.query(sql+" WHERE session = ?", row, session); err != nil {
-			return err
-		}
-	}
-	return nil
+	}, args...)
 }
 
 // leafWidth is the number of messages in a leaf (gitstore/SPEC.md, section 3).

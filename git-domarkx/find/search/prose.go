@@ -8,19 +8,23 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/find/search/content"
 )
 
+// message reads the message of a hit. ok is false if its snapshot cannot be read any more.
+func (x *Index) message(ctx context.Context, h Hit) (c content.Message, ok bool) {
+	e, err := x.store.Entry(ctx, h.Commit, h.K)
+	if err != nil {
+		return c, false
+	}
+	message, err := view.LoadMessage(ctx, x.store, e)
+	if err == nil {
+		c.Set(message)
+	}
+	return c, err == nil
+}
+
 // quoteProse replaces the snippet of a hit by one of the message's own text, without calls and results, if the query matches
 // there. A message that cannot be read keeps its snippet.
 func (x *Index) quoteProse(ctx context.Context, h *Hit, m *matching) {
-	e, err := x.store.Entry(ctx, h.Commit, h.K)
-	if err != nil {
-		return
-	}
-	message, err := view.LoadMessage(ctx, x.store, e)
-	if err != nil {
-		return
-	}
-	var c content.Message
-	c.Set(message)
+	c, _ := x.message(ctx, *h)
 	s := snippets{m: m}
 	if s.make(c.Prose); len(s.matches) > 0 {
 		h.Snippet, h.Matches = string(s.line), slices.Clone(s.matches)

@@ -37,29 +37,3 @@ func (x *Index) rank(groups []group, prose bool) (messages []uint32, err error) 
 	}
 	return messages, err
 }
-
-// ranked is a [source] of messages in the order of their rankings, the best first.
-type ranked struct {
-	p        *places
-	messages []uint32
-	done     int // number of messages that were returned
-	prepared int // number of messages whose places are known
-	spots    []spot
-}
-
-func (r *ranked) next(n int) (_ []spot, err error) {
-	r.spots = r.spots[:0]
-	for r.done < len(r.messages) && len(r.spots) < n {
-		if r.done == r.prepared { // some messages may not be in the wanted sessions
-			r.prepared = min(max(2*n, batchGrows*r.done), len(r.messages))
-			if err := r.p.prepare(r.messages[r.done:r.prepared]); err != nil {
-				return nil, err
-			}
-		}
-		if r.spots, err = r.p.of(r.spots, r.messages[r.done]); err != nil {
-			return nil, err
-		}
-		r.done++
-	}
-	return r.spots, nil
-}

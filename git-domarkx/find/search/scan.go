@@ -14,7 +14,7 @@ import (
 const fewBlocks = 50
 
 // scan finds messages by reading the texts that may match, for a fixed string or a regular expression.
-func (x *Index) scan(ctx context.Context, m *matching, allowed set, p *places) (source, error) {
+func (x *Index) scan(ctx context.Context, m *matching, allowed set, p *places) ([]spot, error) {
 	firsts, err := x.db.mayMatch(m)
 	if err != nil {
 		return nil, err
@@ -29,25 +29,11 @@ func (x *Index) scan(ctx context.Context, m *matching, allowed set, p *places) (
 		return nil, err
 	}
 	slices.Sort(found)
-	s := &scanned{}
-	if s.spots, err = p.all(found); err != nil {
-		return nil, err
-	}
-	slices.SortFunc(s.spots, func(a, b spot) int {
+	spots, err := p.all(found)
+	slices.SortFunc(spots, func(a, b spot) int {
 		return cmp.Or(cmp.Compare(b.date, a.date), cmp.Compare(a.session, b.session), cmp.Compare(b.k, a.k))
 	})
-	return s, nil
-}
-
-// scanned is a [source] of messages whose texts were read.
-type scanned struct {
-	spots []spot // spots that were not returned yet
-}
-
-func (s *scanned) next(n int) ([]spot, error) {
-	some := s.spots[:min(n, len(s.spots))]
-	s.spots = s.spots[len(some):]
-	return some, nil
+	return spots, err
 }
 
 // scanBlocks returns the messages in some blocks whose texts match.

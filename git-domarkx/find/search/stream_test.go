@@ -118,8 +118,8 @@ func TestIndexChangesBetweenPieces(t *testing.T) {
 						t.Fatalf("message %d of %d is missing", i, len(seen))
 					}
 				}
-				if seen["new#0"] != (what == "a new session") {
-					t.Errorf("the new session was found: %v", seen["new#0"])
+				if seen["new#0"] {
+					t.Error("a session was found that came after the search")
 				}
 			})
 		}
