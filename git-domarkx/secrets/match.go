@@ -77,49 +77,36 @@ func (s *scratch) add(rule int32, w window, added bool) {
 	s.windows[rule] = append(list, w)
 }
 
-// tryRule appends the findings of a rule in a window. If there are none, it tries again without
-// line ends.
+// tryRule appends the findings of a rule in a window. If there are none, it tries again without line ends, and without quotes and
+// operators next to them, so that it finds secrets in literals of several lines.
 func (s *ruleSet) tryRule(found []match, r *rule, text []byte, w window, limit int) []match {
+	part, cut := text[w.start:w.end], w.end < len(text) && !r.cut
 	before := len(found)
-	for _, at := range r.regexp().FindAllSubmatchIndex(text[w.start:w.end], limit) {
-		if at[1] == w.end-w.start && w.end < len(text) && !r.cut {
-			continue // the match ends with the window, but the text continues
-		}
-		if m, ok := s.accept(r, text[w.start:w.end], at); ok {
-			m.start, m.end = m.start+w.start, m.end+w.start
+	s.eachMatch(r, part, cut, limit, func(m match) {
+		m.start, m.end = m.start+w.start, m.end+w.start
+		found = append(found, m)
+	})
+	if len(found) > before || !r.joined {
+		return found
+	}
+	joined, origin := joinLines(part)
+	s.eachMatch(r, joined, cut, limit, func(m match) {
+		m.secret = joined[m.start:m.end]
+		m.start, m.end = origin[m.start]+w.start, origin[m.end-1]+1+w.start
+		if m.end-m.start != len(m.secret) { // in one line, it would have been found if its boundary were valid
 			found = append(found, m)
 		}
-	}
-	if len(found) == before && r.joined {
-		found = s.trySplit(found, r, text, w, limit)
-	}
+	})
 	return found
 }
 
-// trySplit appends the findings of a rule in a window without its line ends, and without quotes and
-// operators next to them, so that it finds secrets in literals of several lines.
-func (s *ruleSet) trySplit(found []match, r *rule, text []byte, w window, limit int) []match {
-	joined, origin := joinLines(text[w.start:w.end])
-	if joined == nil {
-		return found
+// eachMatch calls found with the matches of a rule in a part of a text. If the part is cut off, a match at its end does not count.
+func (s *ruleSet) eachMatch(r *rule, part []byte, cut bool, limit int, found func(match)) {
+	for _, at := range r.regexp().FindAllSubmatchIndex(part, limit) {
+		if m, ok := s.accept(r, part, at); ok && !(cut && at[1] == len(part)) {
+			found(m)
+		}
 	}
-	for _, at := range r.regexp().FindAllSubmatchIndex(joined, limit) {
-		if at[1] == len(joined) && w.end < len(text) && !r.cut {
-			continue
-		}
-		m, ok := s.accept(r, joined, at)
-		if !ok {
-			continue
-		}
-		m.secret = joined[m.start:m.end]
-		start, end := origin[m.start]+w.start, origin[m.end-1]+1+w.start
-		if end-start == len(m.secret) {
-			continue // a match in one line: tryRule would have found it if its boundary were valid
-		}
-		m.start, m.end = start, end
-		found = append(found, m)
-	}
-	return found
 }
 
 // accept returns the secret in a match of a rule. ok is false if its entropy is too low or an

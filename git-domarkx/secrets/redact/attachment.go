@@ -48,10 +48,14 @@ func (w *rewriter) redactAttachments(ctx context.Context, snapshot string) (all 
 	if err != nil || len(old) == 0 {
 		return nil, false, err
 	}
+	add := func(a, now domarkx.Attachment) {
+		w.digests[a.SHA256] = now
+		all, changed = append(all, now), changed || now.SHA256 != a.SHA256
+	}
 	var records []domarkx.Attachment
 	for _, a := range old {
 		if now, ok := w.digests[a.SHA256]; ok {
-			all, changed = append(all, now), changed || now.SHA256 != a.SHA256
+			add(a, now)
 			continue
 		}
 		data, err := w.tx.Read(ctx, a.Blob)
@@ -66,8 +70,7 @@ func (w *rewriter) redactAttachments(ctx context.Context, snapshot string) (all 
 		if err != nil {
 			return nil, false, fmt.Errorf("attachment %s: %w", a.SHA256, err)
 		}
-		w.digests[a.SHA256] = now
-		all, changed = append(all, now), changed || now.SHA256 != a.SHA256
+		add(a, now)
 	}
 	for len(records) > 0 { // rewrite a record only after the records that it replaces
 		left := records[:0:0]
@@ -80,8 +83,7 @@ func (w *rewriter) redactAttachments(ctx context.Context, snapshot string) (all 
 				left = append(left, a)
 				continue
 			}
-			w.digests[a.SHA256] = now
-			all, changed = append(all, now), changed || now.SHA256 != a.SHA256
+			add(a, now)
 		}
 		if len(left) == len(records) { // records that replace each other exist only in a forged repository
 			all = append(all, left...)

@@ -63,16 +63,22 @@ func (w *rewriter) redactMessage(ctx context.Context, e domarkx.Entry, include f
 	if err != nil {
 		return nil, err
 	}
-	if e.Layout.Verbatim && e.Layout.Within == 0 {
-		if read, ok := readsAs(source, e.Layout, msg, include); ok {
-			made := &written{layout: relaid(e.Layout, source)}
-			if made.json, err = w.store(ctx, view.PrettyJSON(read.Value())); err == nil {
-				made.source, err = w.store(ctx, source)
+	return w.write(ctx, msg, e.Layout, source, e.Layout.Verbatim && e.Layout.Within == 0, include)
+}
+
+// write stores a message: with the author's bytes if they are kept and still read as it, and otherwise in the canonical rendering.
+func (w *rewriter) write(ctx context.Context, msg domarkx.Message, layout domarkx.Layout, source []byte, keep bool, include func(string) ([]byte, error)) (*written, error) {
+	made := &written{layout: markdown.WriteMessage(msg).Layout}
+	if keep {
+		if read, ok := readsAs(source, layout, msg, include); ok {
+			msg, made.layout = read, relaid(layout, source)
+			var err error
+			if made.source, err = w.store(ctx, source); err != nil {
+				return nil, err
 			}
-			return made, err
 		}
 	}
-	made := &written{layout: markdown.WriteMessage(msg).Layout}
+	var err error
 	made.json, err = w.store(ctx, view.PrettyJSON(msg.Value()))
 	return made, err
 }

@@ -38,16 +38,10 @@ func (c *collector) original(ctx context.Context, tree string) error {
 	return nil
 }
 
-// A source describes the redacted form of an original document.
-type source struct {
-	tree    string // "" if nothing changed
-	changed bool
-}
-
 // originalForms are the redacted original documents.
 type originalForms struct {
 	origins map[string]string  // tree → redacted tree with the snapshot that it belongs to
-	sources map[string]source  // tree → its redacted form
+	sources map[string]string  // tree → its redacted form; "" if nothing changed
 	last    *original.Document // the one that was redacted last
 	grower  *original.Grower
 }
@@ -66,20 +60,20 @@ func (w *rewriter) redactOriginals(ctx context.Context, headers []domarkx.Header
 			}
 			w.sources[h.Origin] = s
 		}
-		changed = changed || s.changed
+		changed = changed || s != ""
 	}
 	return changed, nil
 }
 
-// original stores the redacted form of an original document, if it contains a secret.
-func (w *rewriter) original(ctx context.Context, tree string) (source, error) {
+// original stores the redacted form of an original document. It returns "" if the document contains no secret.
+func (w *rewriter) original(ctx context.Context, tree string) (string, error) {
 	o, err := w.tx.Origin(ctx, tree)
 	if err != nil {
-		return source{}, err
+		return "", err
 	}
 	data, ok, err := o.Continues(ctx, w.last)
 	if err != nil {
-		return source{}, err
+		return "", err
 	}
 	if !ok {
 		w.grower = nil
@@ -88,23 +82,22 @@ func (w *rewriter) original(ctx context.Context, tree string) (source, error) {
 	text, changed := w.table.Redact(data, true)
 	if w.grower == nil && (changed || !ok) { // nothing was redacted so far: read the whole original
 		if data, err = readOriginal(o); err != nil {
-			return source{}, err
+			return "", err
 		}
 		text, changed = w.table.Redact(data, true)
 	}
 	if !changed && w.grower == nil {
-		return source{}, nil
+		return "", nil
 	}
 	if w.grower == nil {
 		if w.grower, err = w.tx.NewOriginGrower(o.Format); err != nil {
-			return source{}, err
+			return "", err
 		}
 	}
 	if err := w.grower.Append(ctx, text); err != nil {
-		return source{}, err
+		return "", err
 	}
-	now, err := w.grower.Tree(ctx)
-	return source{now, true}, err
+	return w.grower.Tree(ctx)
 }
 
 // originals replaces the original documents in a state by their redacted forms. The original of an
@@ -127,11 +120,11 @@ func (w *rewriter) originals(ctx context.Context, id string, state *domarkx.Stat
 		if err != nil {
 			return err
 		}
-		switch s := w.sources[h.Origin]; {
+		switch now := w.sources[h.Origin]; {
 		case o.Note != here:
 			h.Origin = ""
-		case s.changed:
-			h.Origin = s.tree
+		case now != "":
+			h.Origin = now
 		default:
 			if h.Origin, err = w.tx.RenoteOrigin(h.Origin); err != nil {
 				return err

@@ -135,19 +135,13 @@ func (m *Manager) against(ctx context.Context, in transfer.Incoming) (*history, 
 		return nil, nil, err
 	}
 	refs = slices.DeleteFunc(refs, func(ref refdb.Ref) bool { return ref.Name == in.Ref })
-	var start []string
-	tips := make([]string, len(refs))
-	for i, ref := range refs {
-		tips[i] = ref.ID
-	}
-	here, err := m.graph(ctx, tips)
+	here, reached, err := m.reach(ctx, refs)
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, ref := range refs {
-		reached := map[string]bool{}
-		here.below(ref.ID, reached)
-		for id := range reached {
+	var start []string
+	for i, ref := range refs {
+		for id := range reached[i] {
 			if other := keys[key(here.heads[id])]; isLocal(ref.Name) && other != "" && other != id {
 				start = append(start, ref.Name)
 				break
@@ -157,10 +151,7 @@ func (m *Manager) against(ctx context.Context, in transfer.Incoming) (*history, 
 	if len(start) == 0 {
 		return &history{}, nil, nil
 	}
-	h, err := m.sharing(ctx, refs, start...)
-	if err != nil {
-		return nil, nil, err
-	}
+	h := here.sharing(refs, reached, start...)
 	var theirs []snapshot.CommitHead
 	for _, id := range there.order {
 		if !h.local[id] {

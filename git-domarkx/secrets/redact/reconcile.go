@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/domarkx/domarkx/format/domarkx"
-	"github.com/domarkx/domarkx/format/markdown"
 	"github.com/domarkx/domarkx/git-domarkx/engine/transfer"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 	"github.com/domarkx/domarkx/git-domarkx/secrets/placeholder"
@@ -277,23 +276,14 @@ func (r *reconciler) entry(ctx context.Context, w *rewriter, e *domarkx.Entry) e
 	if err != nil {
 		return err
 	}
-	layout := e.Layout
-	if inSource && layout.Within == 0 {
-		if read, ok := readsAs(source, layout, msg, nil); ok {
-			e.Layout = relaid(layout, source)
-			if e.Source, err = w.store(ctx, source); err != nil {
-				return err
-			}
-			e.JSON, err = w.store(ctx, view.PrettyJSON(read.Value()))
-			return err
-		}
-	}
-	if e.JSON, err = w.store(ctx, view.PrettyJSON(msg.Value())); err != nil {
+	made, err := w.write(ctx, msg, e.Layout, source, inSource && e.Layout.Within == 0, nil)
+	if err != nil {
 		return err
 	}
-	if layout.Within == 0 {
-		e.Source, e.Layout = domarkx.Blob{}, markdown.WriteMessage(msg).Layout
-		e.Layout.Tight = layout.Tight
+	e.JSON = made.json
+	if e.Layout.Within == 0 {
+		made.layout.Tight = e.Layout.Tight
+		e.Source, e.Layout = made.source, made.layout
 	}
 	return nil
 }

@@ -36,7 +36,7 @@ type rewriter struct {
 
 func newRewriter(tx *gitstore.Tx, t *placeholder.Table, drop []string, types *plugins.WorkspaceManager) *rewriter {
 	w := &rewriter{tx: tx, table: t, types: types, drop: map[string]bool{}, done: map[string]string{}, rules: map[string]string{},
-		conversationForms: newConversationForms(), originalForms: originalForms{origins: map[string]string{}, sources: map[string]source{}},
+		conversationForms: newConversationForms(), originalForms: originalForms{origins: map[string]string{}, sources: map[string]string{}},
 		attachmentForms: attachmentForms{digests: map[string]domarkx.Attachment{}, attached: map[string]attached{}}, versionForms: newVersionForms()}
 	for _, name := range drop {
 		w.drop[name] = true
