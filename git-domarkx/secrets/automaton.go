@@ -1,5 +1,7 @@
 package secrets
 
+import "slices"
+
 // An automaton finds all occurrences of keywords in a text in one pass, regardless of case (Aho and
 // Corasick, 1975).
 type automaton struct {
@@ -29,84 +31,59 @@ func newAutomaton(keywords []string) *automaton {
 			}
 		}
 	}
-	t := trie{first: make([]int32, 1, states), edges: make([]edge, 1, states)}
-	a.ends = make([]uint16, 1, states)
+	// Until a state is linked, 0 is the state after a byte that no keyword has there: no keyword leads back to the first state.
+	a.next, a.ends = make([]uint16, states*a.classes), make([]uint16, states)
+	last := uint16(0)
 	for i, word := range keywords {
 		a.length[i] = int32(len(word))
 		state := uint16(0)
 		for j := range len(word) {
-			state = t.child(state, a.class[word[j]])
-		}
-		for len(a.ends) < len(t.first) {
-			a.ends = append(a.ends, 0)
+			to := &a.next[int(state)*a.classes+int(a.class[word[j]])]
+			if *to == 0 {
+				last++
+				*to = last
+			}
+			state = *to
 		}
 		if a.ends[state] == 0 {
-			a.ends[state] = a.list(nil, nil)
+			a.ends[state] = a.list(nil)
 		}
 		at := a.ends[state]
 		a.words[at] = append(a.words[at], int32(i))
 	}
-	a.link(t)
+	a.link(int(last) + 1)
 	return a
 }
 
-// A trie holds the edges between the states of an automaton. Edges are linked lists, which end with
-// index 0.
-type trie struct {
-	first []int32 // state → its first edge
-	edges []edge
-}
-
-type edge struct {
-	class uint8
-	to    uint16
-	other int32 // the next edge from the same state
-}
-
-// child returns the state that a state goes to for a class. It adds the edge if it is missing.
-func (t *trie) child(state uint16, class uint8) uint16 {
-	for e := t.first[state]; e != 0; e = t.edges[e].other {
-		if t.edges[e].class == class {
-			return t.edges[e].to
-		}
-	}
-	to := uint16(len(t.first))
-	t.edges = append(t.edges, edge{class, to, t.first[state]})
-	t.first[state] = int32(len(t.edges) - 1)
-	t.first = append(t.first, 0)
-	return to
-}
-
 // list adds a list of keywords and returns its index.
-func (a *automaton) list(words, more []int32) uint16 {
-	a.words = append(a.words, append(words[:len(words):len(words)], more...))
+func (a *automaton) list(words []int32) uint16 {
+	a.words = append(a.words, words)
 	return uint16(len(a.words) - 1)
 }
 
-// link sets the transitions, breadth first. For a class without an edge, a state goes to the same
+// link sets the other transitions, breadth first. For a byte that no keyword has there, a state goes to the same
 // state as its longest proper suffix.
-func (a *automaton) link(t trie) {
-	a.next = make([]uint16, len(t.first)*a.classes)
-	suffix := make([]uint16, len(t.first))
-	queue := make([]uint16, 1, len(t.first))
+func (a *automaton) link(states int) {
+	suffix, queue := make([]uint16, states), make([]uint16, 1, states)
 	for i := 0; i < len(queue); i++ {
 		state, of := queue[i], suffix[queue[i]]
-		row := a.next[int(state)*a.classes:][:a.classes]
-		copy(row, a.next[int(of)*a.classes:])
 		switch own, more := a.ends[state], a.ends[of]; {
 		case state == 0 || more == 0:
 		case own == 0:
 			a.ends[state] = more
 		default:
-			a.ends[state] = a.list(a.words[own], a.words[more])
+			a.ends[state] = a.list(slices.Concat(a.words[own], a.words[more]))
 		}
-		for e := t.first[state]; e != 0; e = t.edges[e].other {
-			to := t.edges[e].to
-			if state != 0 {
-				suffix[to] = row[t.edges[e].class]
+		row, other := a.next[int(state)*a.classes:][:a.classes], a.next[int(of)*a.classes:][:a.classes]
+		for c, to := range row {
+			switch {
+			case to != 0:
+				if queue = append(queue, to); state != 0 {
+					suffix[to] = other[c]
+				}
+			case state != 0:
+				row[c] = other[c]
 			}
-			row[t.edges[e].class] = to
-			queue = append(queue, to)
 		}
 	}
 }
