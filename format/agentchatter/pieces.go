@@ -84,8 +84,7 @@ func (p *pieces) read(whole, item *schema.Schema) error {
 
 // divide finds the messages, which it gives to item, and reads the frame.
 func (p *pieces) divide(item func(extent) error) error {
-	s := scanner{path: p.file.Path, window: format.NewWindow(p.file), size: p.file.Size, at: p.start}
-	damaged := s.document(item, &p.inside)
+	damaged := p.scan(item)
 	var broken *damagedError
 	if damaged != nil && !errors.As(damaged, &broken) {
 		return damaged

@@ -1,266 +1,143 @@
 package agentchatter
 
 import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
 	"fmt"
-
-	"github.com/domarkx/domarkx/format"
-	"github.com/domarkx/domarkx/format/jsonvalue"
+	"io"
 )
 
-// A scanner splits a document at its messages without parsing it: it only follows quotes and brackets.
-// The caller must parse the messages and the rest. If all of them are valid JSON, so is the document,
-// and the split is right.
+// A scanner splits a document at its messages. The caller must parse the messages and the rest, because
+// encoding/json accepts what package jsonvalue does not.
 type scanner struct {
-	path   string
-	window *format.Window
-	size   int64
-	at     int64
-	block  []byte // unread bytes start at index at
+	*json.Decoder
+	*pieces
+	item func(extent) error
+	seen map[string]bool
 }
 
-// fill makes at least one byte available, and reports whether it could.
-func (s *scanner) fill() (bool, error) {
-	if len(s.block) > 0 || s.at == s.size {
-		return len(s.block) > 0, nil
+// scan passes each message to item, and sets p.inside. A document that is not an object is a
+// *damagedError.
+func (p *pieces) scan(item func(extent) error) error {
+	p.inside = extent{}
+	s := scanner{json.NewDecoder(io.NewSectionReader(p.file.Content, p.start, p.file.Size-p.start)), p, item, map[string]bool{}}
+	s.UseNumber()
+	err := s.document()
+	if p.inside.from == 0 { // there are no messages
+		p.inside = extent{s.at(), s.at()}
 	}
-	var err error
-	if s.block, err = s.window.Bytes(s.at, min(s.size-s.at, 64<<10)); err != nil {
-		return false, fmt.Errorf("%s: %w", s.path, err)
-	}
-	return true, nil
+	return err
 }
 
-// peek returns the next byte; 0 at the end.
-func (s *scanner) peek() (byte, error) {
-	if ok, err := s.fill(); !ok {
-		return 0, err
-	}
-	return s.block[0], nil
-}
+// at returns the offset of the end of what was read last.
+func (s *scanner) at() int64 { return s.start + s.InputOffset() }
 
-func (s *scanner) skip(n int) { s.block, s.at = s.block[n:], s.at+int64(n) }
-
-// next returns the next byte that is not white space; 0 at the end.
-func (s *scanner) next() (byte, error) {
-	for {
-		switch c, err := s.peek(); {
-		case err != nil:
-			return 0, err
-		case c == ' ' || c == '\t' || c == '\r' || c == '\n':
-			s.skip(1)
-		default:
-			return c, nil
-		}
+func (s *scanner) document() error {
+	if first, err := s.Token(); err != nil || first != json.Delim('{') {
+		return cmp.Or(s.damage(err, "the document"), error(&damagedError{at: s.start, msg: "is not an object"}))
 	}
-}
-
-// eat skips white space and then one byte out of the given set, which it returns.
-func (s *scanner) eat(wanted string) (byte, error) {
-	c, err := s.next()
-	if err != nil {
-		return 0, err
-	}
-	for i := range len(wanted) {
-		if c != 0 && wanted[i] == c {
-			s.skip(1)
-			return c, nil
-		}
-	}
-	found := "the end of the document"
-	if c != 0 {
-		found = fmt.Sprintf("%q", rune(c))
-	}
-	return 0, &damagedError{at: s.at, msg: fmt.Sprintf("unexpected %s, expected one of %s", found, wanted)}
-}
-
-// document passes each message to item, and returns the byte range of the array of messages.
-func (s *scanner) document(item func(extent) error, inside *extent) error {
-	seen := map[string]bool{}
-	once := func(name string) error { // a second array: JSON readers would use the last one
-		if seen[name] {
-			return &damagedError{at: s.at, msg: fmt.Sprintf("has the member %q twice", name)}
-		}
-		seen[name] = true
-		return nil
-	}
-	err := s.members(func(name string, c byte) error {
+	err := s.members(func(name string) error {
 		if name != keyContext {
-			return s.value()
+			return s.skip()
 		}
-		if err := once(name); err != nil {
-			return err
-		}
-		if c != '{' {
-			return s.value()
-		}
-		return s.members(func(name string, c byte) error {
-			if name != keyMessages {
-				return s.value()
-			}
-			if err := once(name); err != nil {
-				return err
-			}
-			if c != '[' {
-				return s.value()
-			}
-			s.skip(1)
-			inside.from, inside.to = s.at, s.at
-			err := s.itemsOf(item)
-			if inside.to = s.at; err == nil {
-				s.skip(1) // the bracket
-			}
-			return err
+		return s.only(name, '{', func() error {
+			return s.members(func(name string) error {
+				if name != keyMessages {
+					return s.skip()
+				}
+				return s.only(name, '[', s.messages)
+			})
 		})
 	})
-	if inside.from == 0 { // there are no messages
-		inside.from, inside.to = s.at, s.at
-	}
 	if err != nil {
 		return err
 	}
-	if c, err := s.next(); err != nil || c != 0 {
-		if err == nil {
-			err = &damagedError{at: s.at, msg: fmt.Sprintf("unexpected %q after the document", rune(c))}
-		}
-		return err
+	end := s.at()
+	if _, err := s.Token(); !errors.Is(err, io.EOF) {
+		return &damagedError{at: end, msg: "has something after the document"}
 	}
 	return nil
 }
 
-// members reads an object. It calls member for each name, positioned at the value, which member
-// must read.
-func (s *scanner) members(member func(name string, c byte) error) error {
-	if _, err := s.eat("{"); err != nil {
-		return err
-	}
-	if c, err := s.next(); err != nil {
-		return err
-	} else if c == '}' {
-		s.skip(1)
-		return nil
-	}
-	for {
-		if c, err := s.next(); err != nil || c != '"' {
-			_, err = s.eat(`"`)
-			return err
-		}
-		from := s.at
-		if err := s.value(); err != nil {
-			return err
-		}
-		name, err := s.name(extent{from, s.at})
+// members reads the rest of an object. It calls member for each name, which must read the value.
+func (s *scanner) members(member func(name string) error) error {
+	for s.More() {
+		name, err := s.Token()
 		if err != nil {
-			return err
+			return s.damage(err, "a member")
 		}
-		if _, err := s.eat(":"); err != nil {
-			return err
-		}
-		c, err := s.next()
-		if err != nil {
-			return err
-		}
-		if err := member(name, c); err != nil {
-			return err
-		}
-		if c, err := s.eat(",}"); err != nil || c == '}' {
+		if err := member(name.(string)); err != nil {
 			return err
 		}
 	}
+	_, err := s.Token()
+	return s.damage(err, "a member")
 }
 
-func (s *scanner) name(e extent) (string, error) {
-	raw, err := s.window.Bytes(e.from, e.to-e.from)
-	if err != nil {
-		return "", err
+// only calls read for the rest of the value of a member that begins with that bracket, and skips any
+// other value. The member may be there only once: of several, JSON readers would use the last one.
+func (s *scanner) only(name string, bracket json.Delim, read func() error) error {
+	if s.seen[name] {
+		return &damagedError{at: s.at(), msg: fmt.Sprintf("has the member %q twice", name)}
 	}
-	v, err := jsonvalue.ParseValue(raw)
-	if err != nil {
-		return "", &damagedError{at: e.from, msg: "a name is not a string"}
+	s.seen[name] = true
+	token, err := s.Token()
+	if token == bracket {
+		return read()
 	}
-	return v.Text(), nil
-}
-
-// itemsOf reads the items of an array, up to its closing bracket.
-func (s *scanner) itemsOf(item func(extent) error) error {
-	if c, err := s.next(); err != nil || c == ']' {
-		return err
-	}
-	for {
-		if _, err := s.next(); err != nil {
-			return err
+	for depth := 0; err == nil; token, err = s.Token() {
+		switch token {
+		case json.Delim('{'), json.Delim('['):
+			depth++
+		case json.Delim('}'), json.Delim(']'):
+			depth--
 		}
-		e := extent{from: s.at}
-		if err := s.value(); err != nil {
-			return err
-		}
-		e.to = s.at
-		if err := item(e); err != nil {
-			return err
-		}
-		if c, err := s.next(); err != nil || c == ']' {
-			return err
-		}
-		if _, err := s.eat(",]"); err != nil {
-			return err
-		}
-	}
-}
-
-// value skips a value: up to its closing bracket or quote, or to the end of a number or word.
-func (s *scanner) value() error {
-	depth, quoted, escaped := 0, false, false
-	from := s.at
-	for {
-		ok, err := s.fill()
-		if err != nil {
-			return err
-		}
-		if !ok {
-			return &damagedError{at: s.at, msg: "unexpected end of the document in a value"}
-		}
-		for i, c := range s.block {
-			switch {
-			case escaped:
-				escaped = false
-				continue
-			case quoted && c == '\\':
-				escaped = true
-				continue
-			case quoted && c != '"':
-				continue
-			case c == '"':
-				quoted = !quoted
-				if quoted || depth > 0 {
-					continue
-				}
-			case c == '{' || c == '[':
-				depth++
-				continue
-			case c == '}' || c == ']':
-				depth--
-				if depth > 0 {
-					continue
-				}
-				if depth < 0 { // the byte belongs to what follows the value
-					return s.endAt(i, from)
-				}
-			case depth == 0 && (c == ',' || c == ' ' || c == '\t' || c == '\r' || c == '\n'):
-				return s.endAt(i, from)
-			default:
-				continue
-			}
-			s.skip(i + 1)
+		if depth == 0 {
 			return nil
 		}
-		s.skip(len(s.block))
 	}
+	return s.damage(err, "a value")
 }
 
-// endAt ends a value before byte i of the block.
-func (s *scanner) endAt(i int, from int64) error {
-	s.skip(i)
-	if s.at == from {
-		return &damagedError{at: s.at, msg: "a value is missing"}
+func (s *scanner) skip() error {
+	var raw json.RawMessage
+	return s.damage(s.Decode(&raw), "a value")
+}
+
+// messages reads the rest of the array of messages.
+func (s *scanner) messages() error {
+	s.inside = extent{s.at(), s.at()}
+	for s.More() {
+		var raw json.RawMessage
+		if err := s.Decode(&raw); err != nil {
+			return s.damage(err, "a message")
+		}
+		s.inside.to = s.at()
+		if err := s.item(extent{s.at() - int64(len(raw)), s.at()}); err != nil {
+			return err
+		}
 	}
-	return nil
+	_, err := s.Token()
+	s.inside.to = s.at() - int64(len("]"))
+	return s.damage(err, "a message")
+}
+
+// damage returns a *damagedError for an error of the decoder that is about the document. what is being
+// read.
+func (s *scanner) damage(err error, what string) error {
+	var syntax *json.SyntaxError
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
+		return &damagedError{at: s.file.Size, msg: "unexpected end of the document in a value"}
+	case !errors.As(err, &syntax):
+		return fmt.Errorf("%s: %w", s.file.Path, err)
+	}
+	at := s.at()
+	text, err := s.bytes(extent{at, min(at+1024, s.file.Size)})
+	at += int64(len(text) - len(bytes.TrimLeft(text, " \t\r\n")))
+	return cmp.Or(err, error(&damagedError{at: at, msg: what + " here is not valid JSON: " + syntax.Error()}))
 }
