@@ -3,6 +3,8 @@
 package claudecode
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/domarkx/domarkx/format"
@@ -17,7 +19,9 @@ const Name = "claude-code"
 func Codec() format.Codec { return transcript.Codec(agent()) }
 
 func agent() *transcript.Agent {
-	return &transcript.Agent{Name: Name, Program: "Claude Code", Is: is, Skips: skips, Note: note, Say: say, Write: write, Path: path}
+	return &transcript.Agent{Name: Name, Program: "Claude Code", Is: is, Note: note, Say: say, Write: write, Path: path,
+		Skips:     []string{"toolUseResult", "input", "usage", "thinking", "signature", "source", "snapshot", "rendered", "shape", "params", "systemPrompt", "tools"},
+		SkipsText: []string{"data", "output", "fullOutput"}}
 }
 
 // The types of records that the decoder interprets. Records of other types are stored unchanged.
@@ -57,19 +61,6 @@ var records = map[string]bool{typeQueue: true, "custom-title": true, "ai-title":
 	"mode": true, "tools-used": true, "atis-latch": true, "cost-state": true, "pr-link": true, "worktree-state": true, "relocated": true, "tag": true,
 	"frame-link": true, "bridge-session": true, "api-request": true, "api-request-shape": true, "api-request-blob": true, "started": true, "result": true}
 
-// skips reports whether the index does not need the value of a member, so that parsing may skip it.
-func skips(name string, kind jsonvalue.Kind) bool {
-	switch name {
-	case "data": // an object in records of progress, and otherwise the bytes of an image
-		return kind != jsonvalue.Object
-	case "output", "fullOutput": // in the progress of a shell
-		return kind == jsonvalue.String
-	case "toolUseResult", "input", "usage", "thinking", "signature", "source", "snapshot", "rendered", "shape", "params", "systemPrompt", "tools":
-		return true
-	}
-	return false
-}
-
 // The ranks of titles. A title replaces another one of equal or lower rank.
 const (
 	rankSummary = iota + 1
@@ -95,7 +86,7 @@ func note(v jsonvalue.Value, s *transcript.Session) transcript.Note {
 		s.Named(transcript.Text(v, "customTitle"), rankCustom)
 		return transcript.Note{}
 	case typeQueue:
-		s.ID = or(s.ID, transcript.Text(v, "sessionId"))
+		s.ID = cmp.Or(s.ID, transcript.Text(v, "sessionId"))
 		return queued(v)
 	case typeProgress:
 		return progress(v, s)
@@ -112,7 +103,7 @@ func note(v jsonvalue.Value, s *transcript.Session) transcript.Note {
 func said(kind string, v jsonvalue.Value, s *transcript.Session) transcript.Note {
 	sub := ""
 	if transcript.Get(v, "isSidechain").IsTrue() {
-		sub = or(transcript.Text(v, "agentId"), "sidechain")
+		sub = cmp.Or(transcript.Text(v, "agentId"), "sidechain")
 	}
 	id := transcript.Text(v, "sessionId")
 	switch {
@@ -127,7 +118,7 @@ func said(kind string, v jsonvalue.Value, s *transcript.Session) transcript.Note
 	case sub != s.Sub:
 		return transcript.Note{}
 	}
-	s.ID = or(id, s.ID) // a resumed session may begin with records copied from the earlier session
+	s.ID = cmp.Or(id, s.ID) // a resumed session may begin with records copied from the earlier session
 	if s.Sub != "" {
 		s.Parent = s.ID
 	}
@@ -162,7 +153,7 @@ func said(kind string, v jsonvalue.Value, s *transcript.Session) transcript.Note
 		if isAdded(v) {
 			break
 		}
-		if n.Text = promptText(content); n.Text == "" && !hasImage(content) {
+		if n.Text = promptText(content); n.Text == "" && !slices.ContainsFunc(content.Items(), isImage) {
 			break
 		}
 		n.Kind = transcript.Prompt
@@ -172,7 +163,7 @@ func said(kind string, v jsonvalue.Value, s *transcript.Session) transcript.Note
 	}
 	if n.Kind != transcript.Other {
 		cwd, branch, _ := strings.Cut(s.Context, "\n")
-		s.In(or(transcript.Text(v, "cwd"), cwd), or(branchOf(v), branch))
+		s.In(cmp.Or(transcript.Text(v, "cwd"), cwd), cmp.Or(branchOf(v), branch))
 	}
 	return n
 }
@@ -181,7 +172,7 @@ func said(kind string, v jsonvalue.Value, s *transcript.Session) transcript.Note
 // sub-agent wrote that nowhere else; versions between them wrote both.
 func progress(v jsonvalue.Value, s *transcript.Session) transcript.Note {
 	data := transcript.Get(v, "data")
-	id := or(transcript.Text(data, "agentId"), transcript.Text(v, "parentToolUseID"))
+	id := cmp.Or(transcript.Text(data, "agentId"), transcript.Text(v, "parentToolUseID"))
 	if transcript.Text(data, "type") != subProgress || id == "" || s.Sub != "" || s.Memory == transcript.Nested {
 		return transcript.Note{}
 	}
@@ -213,13 +204,6 @@ func branchOf(v jsonvalue.Value) string {
 	return ""
 }
 
-func or(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
-}
-
 func isCall(item jsonvalue.Value) bool {
 	kind := transcript.Text(item, "type")
 	return (kind == "tool_use" || kind == "server_tool_use" || kind == "mcp_tool_use") && transcript.Text(item, "name") != ""
@@ -229,6 +213,8 @@ func isResult(item jsonvalue.Value) bool {
 	kind := transcript.Text(item, "type")
 	return kind == "tool_result" || strings.HasSuffix(kind, "_tool_result")
 }
+
+func isImage(item jsonvalue.Value) bool { return transcript.Text(item, "type") == "image" }
 
 // isAdded reports whether the program itself, not the user, wrote a user's record.
 func isAdded(v jsonvalue.Value) bool {
@@ -243,25 +229,12 @@ func promptText(content jsonvalue.Value) string {
 	if content.Kind() == jsonvalue.String {
 		return shown(content.Text())
 	}
-	var texts []string
-	for _, item := range content.Items() {
+	return transcript.JoinTexts(content.Items(), func(item jsonvalue.Value) string {
 		if transcript.Text(item, "type") != "text" {
-			continue
+			return ""
 		}
-		if text := shown(transcript.Text(item, "text")); text != "" {
-			texts = append(texts, text)
-		}
-	}
-	return strings.Join(texts, "\n\n")
-}
-
-func hasImage(content jsonvalue.Value) bool {
-	for _, item := range content.Items() {
-		if transcript.Text(item, "type") == "image" {
-			return true
-		}
-	}
-	return false
+		return shown(transcript.Text(item, "text"))
+	})
 }
 
 // shown returns the part of a user's text that is to be shown: "" if the program added the text, and

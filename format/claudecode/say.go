@@ -1,6 +1,7 @@
 package claudecode
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
@@ -13,7 +14,7 @@ import (
 func say(v jsonvalue.Value, m *transcript.Message) {
 	m.Said(transcript.Text(v, "uuid"), transcript.Text(v, "timestamp"))
 	cwd, branch, _ := strings.Cut(m.Context, "\n")
-	m.Cwd, m.Branch = or(m.Cwd, or(transcript.Text(v, "cwd"), cwd)), or(m.Branch, or(branchOf(v), branch))
+	m.Cwd, m.Branch = cmp.Or(m.Cwd, transcript.Text(v, "cwd"), cwd), cmp.Or(m.Branch, branchOf(v), branch)
 	content := transcript.Get(v, "message", "content")
 	switch transcript.Text(v, "type") {
 	case typeQueue:
@@ -57,7 +58,7 @@ func sayPrompt(content jsonvalue.Value, m *transcript.Message) {
 				m.Text("[image: " + transcript.Text(item, "source", "url") + "]")
 			}
 		case "document":
-			m.Text("[document: " + or(transcript.Text(item, "title"), transcript.Text(item, "source", "media_type")) + "]")
+			m.Text("[document: " + cmp.Or(transcript.Text(item, "title"), transcript.Text(item, "source", "media_type")) + "]")
 		}
 	}
 }
@@ -66,7 +67,7 @@ func sayPrompt(content jsonvalue.Value, m *transcript.Message) {
 // only the last usage is complete.
 func sayAnswer(v jsonvalue.Value, m *transcript.Message) {
 	message := transcript.Get(v, "message")
-	m.Model, m.Stop = or(m.Model, transcript.Text(message, "model")), or(transcript.Text(message, "stop_reason"), m.Stop)
+	m.Model, m.Stop = cmp.Or(m.Model, transcript.Text(message, "model")), cmp.Or(transcript.Text(message, "stop_reason"), m.Stop)
 	if u := transcript.Get(message, "usage"); u.Kind() == jsonvalue.Object {
 		m.Usage = &transcript.Usage{Input: transcript.Int(u, "input_tokens"), CacheRead: transcript.Int(u, "cache_read_input_tokens"),
 			CacheWrite: transcript.Int(u, "cache_creation_input_tokens"), Output: transcript.Int(u, "output_tokens"),

@@ -3,8 +3,10 @@
 package codex
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
 	"strings"
 
 	"github.com/domarkx/domarkx/format"
@@ -19,7 +21,9 @@ const Name = "codex"
 func Codec() format.Codec { return transcript.Codec(agent()) }
 
 func agent() *transcript.Agent {
-	return &transcript.Agent{Name: Name, Program: "Codex", Is: is, Skips: skips, Note: note, Say: say, Write: write, Path: path, Version7: true}
+	return &transcript.Agent{Name: Name, Program: "Codex", Is: is, Note: note, Say: say, Write: write, Path: path, Version7: true,
+		Skips: []string{"arguments", "input", "output", "encrypted_content", "base_instructions", "instructions", "aggregated_output",
+			"replacement_history", "changes", "dynamic_tools", "state", "stdout", "stderr", "formatted_output", "summary", "rate_limits", "image_url", "result"}}
 }
 
 // The types of records that the decoder interprets. Before version 0.32, records had no envelope: the
@@ -41,16 +45,6 @@ func is(v jsonvalue.Value) bool {
 		return payload.Kind() == jsonvalue.Object && transcript.Has(v, "timestamp")
 	case "":
 		return transcript.Has(v, "id", "timestamp", "instructions")
-	}
-	return false
-}
-
-// skips reports whether the index does not need the value of a member, so that parsing may skip it.
-func skips(name string, kind jsonvalue.Kind) bool {
-	switch name {
-	case "arguments", "input", "output", "encrypted_content", "base_instructions", "instructions", "aggregated_output", "replacement_history", "changes",
-		"dynamic_tools", "state", "stdout", "stderr", "formatted_output", "summary", "rate_limits", "image_url", "result":
-		return true
 	}
 	return false
 }
@@ -80,13 +74,13 @@ func note(v jsonvalue.Value, s *transcript.Session) transcript.Note {
 	case typeMeta:
 		if s.ID == "" { // the first session_meta counts; others were copied from the parent session
 			s.ID = transcript.Text(payload, "id")
-			s.Parent = first(transcript.Text(payload, "source", "subagent", "thread_spawn", "parent_thread_id"), transcript.Text(payload, "parent_thread_id"))
+			s.Parent = cmp.Or(transcript.Text(payload, "source", "subagent", "thread_spawn", "parent_thread_id"), transcript.Text(payload, "parent_thread_id"))
 			s.In(transcript.Text(payload, "cwd"), transcript.Text(payload, "git", "branch"))
 			s.Context = context{Cwd: transcript.Text(payload, "cwd"), Branch: transcript.Text(payload, "git", "branch")}.String()
 		}
 	case typeContext:
 		c := contextOf(s.Context)
-		c.Cwd, c.Model = first(transcript.Text(payload, "cwd"), c.Cwd), first(transcript.Text(payload, "model"), c.Model)
+		c.Cwd, c.Model = cmp.Or(transcript.Text(payload, "cwd"), c.Cwd), cmp.Or(transcript.Text(payload, "model"), c.Model)
 		s.In(c.Cwd, "")
 		s.Context = c.String()
 	case typeItem:
@@ -108,7 +102,7 @@ func item(payload jsonvalue.Value, at string) transcript.Note {
 	case "message":
 		switch transcript.Text(payload, "role") {
 		case "user":
-			if n.Text = strings.Join(promptTexts(payload), "\n\n"); n.Text != "" || hasImage(payload) {
+			if n.Text = strings.Join(promptTexts(payload), "\n\n"); n.Text != "" || slices.ContainsFunc(transcript.Get(payload, "content").Items(), isImage) {
 				n.Kind = transcript.Prompt
 			}
 		case "assistant":
@@ -170,15 +164,6 @@ func contextOf(s string) context {
 	return context{cwd, branch, model}
 }
 
-func first(all ...string) string {
-	for _, s := range all {
-		if s != "" {
-			return s
-		}
-	}
-	return ""
-}
-
 // promptTexts returns the texts that the user typed in a message. It leaves out texts that the program
 // added: new versions mark those, and in old versions they are known by their beginnings.
 func promptTexts(payload jsonvalue.Value) []string {
@@ -207,19 +192,12 @@ func isAdded(text string) bool {
 var added = map[string]bool{"environment_context": true, "user_instructions": true, "permissions instructions": true, "turn_aborted": true, "skill": true,
 	"skills_instructions": true, "subagent_notification": true, "collaboration_mode": true, "user_shell_command": true, "INSTRUCTIONS": true}
 
-func hasImage(payload jsonvalue.Value) bool {
-	for _, item := range transcript.Get(payload, "content").Items() {
-		if transcript.Text(item, "type") == "input_image" {
-			return true
-		}
-	}
-	return false
-}
+func isImage(item jsonvalue.Value) bool { return transcript.Text(item, "type") == "input_image" }
 
 // idOf returns the ID of a record. If the record has none, the ID is derived from its time and
 // content, so that it is the same in each later version of the file.
 func idOf(payload jsonvalue.Value, at string) string {
-	if id := first(transcript.Text(payload, "id"), transcript.Text(payload, "call_id")); id != "" {
+	if id := cmp.Or(transcript.Text(payload, "id"), transcript.Text(payload, "call_id")); id != "" {
 		return id
 	}
 	data := []byte(at + "\n" + transcript.Text(payload, "type") + "\n" + transcript.Text(payload, "role") + "\n")

@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -49,7 +50,7 @@ func sayPrompt(payload jsonvalue.Value, m *transcript.Message) {
 		m.Text(text)
 	}
 	for _, item := range transcript.Get(payload, "content").Items() {
-		if transcript.Text(item, "type") != "input_image" {
+		if !isImage(item) {
 			continue
 		}
 		url := transcript.Text(item, "image_url")
@@ -61,7 +62,7 @@ func sayPrompt(payload jsonvalue.Value, m *transcript.Message) {
 
 func sayItem(payload jsonvalue.Value, id string, m *transcript.Message) {
 	kind := transcript.Text(payload, "type")
-	call := first(transcript.Text(payload, "call_id"), id)
+	call := cmp.Or(transcript.Text(payload, "call_id"), id)
 	switch kind {
 	case "message", "agent_message":
 		if s := transcript.Text(payload, "content"); s != "" {
@@ -85,13 +86,13 @@ func sayItem(payload jsonvalue.Value, id string, m *transcript.Message) {
 		m.Call(transcript.Call{ID: call, Tool: "local_shell", Arguments: transcript.Get(payload, "action")})
 	case "web_search_call", "image_generation_call": // the results of these tools are not recorded separately
 		m.Call(transcript.Call{ID: call, Tool: strings.TrimSuffix(kind, "_call"), Arguments: transcript.Get(payload, "action")})
-		m.Result(transcript.Result{ID: call, Value: transcript.Str(first(transcript.Text(payload, "result"), transcript.Text(payload, "status")))})
+		m.Result(transcript.Result{ID: call, Value: transcript.Str(cmp.Or(transcript.Text(payload, "result"), transcript.Text(payload, "status")))})
 	default:
 		switch {
 		case strings.HasSuffix(kind, "_output"):
 			m.Result(resultOf(call, payload))
 		case strings.HasSuffix(kind, "_call"):
-			m.Call(transcript.Call{ID: call, Tool: first(toolOf(payload), strings.TrimSuffix(kind, "_call")),
+			m.Call(transcript.Call{ID: call, Tool: cmp.Or(toolOf(payload), strings.TrimSuffix(kind, "_call")),
 				Arguments: arguments(either(transcript.Get(payload, "arguments"), transcript.Get(payload, "action")))})
 		}
 	}

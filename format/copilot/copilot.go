@@ -3,6 +3,7 @@
 package copilot
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -20,21 +21,13 @@ const Name = "copilot"
 func Codec() format.Codec { return transcript.Codec(agent()) }
 
 func agent() *transcript.Agent {
-	return &transcript.Agent{Name: Name, Program: "Copilot CLI", Is: is, Skips: skips, Note: note, Say: say, Write: write, Path: path}
+	return &transcript.Agent{Name: Name, Program: "Copilot CLI", Is: is, Note: note, Say: say, Write: write, Path: path,
+		Skips: []string{"arguments", "result", "transformedContent", "toolTelemetry", "reasoningOpaque", "reasoningText", "modelMetrics", "input", "output"}}
 }
 
 func is(v jsonvalue.Value) bool {
 	return transcript.Has(v, "type", "data") && (transcript.Text(v, "type") == "session.start" && transcript.Has(transcript.Get(v, "data"), "sessionId") ||
 		transcript.Has(v, "id", "timestamp", "parentId") && strings.Contains(transcript.Text(v, "type"), "."))
-}
-
-// skips reports whether the index does not need the value of a member, so that parsing may skip it.
-func skips(name string, kind jsonvalue.Kind) bool {
-	switch name {
-	case "arguments", "result", "transformedContent", "toolTelemetry", "reasoningOpaque", "reasoningText", "modelMetrics", "input", "output":
-		return true
-	}
-	return false
 }
 
 // note extracts from an event what the index needs.
@@ -46,7 +39,7 @@ func note(v jsonvalue.Value, s *transcript.Session) transcript.Note {
 	}
 	switch transcript.Text(v, "type") {
 	case "session.start":
-		s.ID = first(s.ID, transcript.Text(data, "sessionId"))
+		s.ID = cmp.Or(s.ID, transcript.Text(data, "sessionId"))
 		where(data, s)
 	case "session.resume":
 		where(data, s)
@@ -86,13 +79,6 @@ func where(data jsonvalue.Value, s *transcript.Session) {
 	s.Context = cwd + "\x00" + branch
 }
 
-func first(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
-}
-
 // say adds the content of an event to a message.
 func say(v jsonvalue.Value, m *transcript.Message) {
 	data, id, at := transcript.Get(v, "data"), transcript.Text(v, "id"), transcript.Text(v, "timestamp")
@@ -106,7 +92,7 @@ func say(v jsonvalue.Value, m *transcript.Message) {
 		}
 	case "assistant.message":
 		m.Said(id, at)
-		m.Model = first(transcript.Text(data, "model"), m.Model)
+		m.Model = cmp.Or(transcript.Text(data, "model"), m.Model)
 		if tokens := transcript.Int(data, "outputTokens"); tokens > 0 && m.Usage == nil {
 			m.Usage = &transcript.Usage{Output: tokens}
 		}
@@ -119,7 +105,7 @@ func say(v jsonvalue.Value, m *transcript.Message) {
 	case "tool.execution_complete":
 		r := transcript.Result{ID: transcript.Text(data, "toolCallId"), Value: transcript.Str(transcript.Text(data, "result", "content"))}
 		if r.Failed = transcript.Get(data, "success").Kind() == jsonvalue.Bool && !transcript.Get(data, "success").IsTrue(); r.Failed {
-			r.Value = transcript.Str(first(first(transcript.Text(data, "error", "message"), transcript.Text(data, "error")), r.Value.Text()))
+			r.Value = transcript.Str(cmp.Or(transcript.Text(data, "error", "message"), transcript.Text(data, "error"), r.Value.Text()))
 		}
 		m.Said(id, at)
 		m.Result(r)
@@ -128,7 +114,7 @@ func say(v jsonvalue.Value, m *transcript.Message) {
 		read, written := transcript.Int(u, "cacheReadTokens"), transcript.Int(u, "cacheWriteTokens")
 		m.Usage = &transcript.Usage{Input: max(0, transcript.Int(u, "inputTokens")-read-written), CacheRead: read, CacheWrite: written,
 			Output: transcript.Int(u, "outputTokens"), Reasoning: transcript.Int(u, "reasoningTokens")}
-		m.Model = first(m.Model, transcript.Text(u, "model"))
+		m.Model = cmp.Or(m.Model, transcript.Text(u, "model"))
 	case "abort":
 		m.Stop = "aborted"
 	}

@@ -21,16 +21,14 @@ const Name = "cursor"
 func Codec() format.Codec { return transcript.Codec(agent()) }
 
 func agent() *transcript.Agent {
-	return &transcript.Agent{Name: Name, Program: "Cursor", Is: is, Skips: skips, Note: note, Say: say, Unrecorded: true}
+	return &transcript.Agent{Name: Name, Program: "Cursor", Is: is, Note: note, Say: say, Unrecorded: true,
+		Skips: []string{"input"}}
 }
 
 func is(v jsonvalue.Value) bool {
 	role := transcript.Text(v, "role")
 	return (role == "user" || role == "assistant") && !transcript.Has(v, "type") && transcript.Get(v, "message", "content").Kind() == jsonvalue.Array
 }
-
-// skips reports whether the index does not need the value of a member, so that parsing may skip it.
-func skips(name string, kind jsonvalue.Kind) bool { return name == "input" }
 
 // note extracts from a line what the index needs.
 func note(v jsonvalue.Value, s *transcript.Session) transcript.Note {

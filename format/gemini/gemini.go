@@ -6,6 +6,7 @@ package gemini
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
 	"strings"
 
 	"github.com/domarkx/domarkx/format"
@@ -21,19 +22,11 @@ const Name = "gemini"
 func Codec() format.Codec { return transcript.Codec(agent()) }
 
 func agent() *transcript.Agent {
-	return &transcript.Agent{Name: Name, Program: "Gemini CLI", Is: is, Skips: skips, Array: "messages", Note: note, Say: say, Write: write, Path: path}
+	return &transcript.Agent{Name: Name, Program: "Gemini CLI", Is: is, Array: "messages", Note: note, Say: say, Write: write, Path: path,
+		Skips: []string{"args", "result", "resultDisplay", "response", "thoughts", "inlineData", "memoryScratchpad", "tokens"}}
 }
 
 func is(v jsonvalue.Value) bool { return transcript.Has(v, "sessionId", "projectHash") }
-
-// skips reports whether the index does not need the value of a member, so that parsing may skip it.
-func skips(name string, kind jsonvalue.Kind) bool {
-	switch name {
-	case "args", "result", "resultDisplay", "response", "thoughts", "inlineData", "memoryScratchpad", "tokens":
-		return true
-	}
-	return false
-}
 
 // note extracts from a record what the index needs.
 func note(v jsonvalue.Value, s *transcript.Session) transcript.Note {
@@ -64,8 +57,8 @@ func note(v jsonvalue.Value, s *transcript.Session) transcript.Note {
 			s.In(directory, "")
 			s.Context = directory
 		}
-		if said := typed(v); promptText(said) != "" || hasImage(said) {
-			n.Text = promptText(said)
+		said := typed(v)
+		if n.Text = promptText(said); n.Text != "" || slices.ContainsFunc(parts(said), isImage) {
 			n.Kind = transcript.Prompt
 		}
 	case "gemini":
@@ -129,15 +122,17 @@ func parts(content jsonvalue.Value) []jsonvalue.Value {
 	return all
 }
 
-// promptText returns the text that the user typed. It leaves out the elements that the program added.
+// promptText returns the text that the user typed in a content.
 func promptText(content jsonvalue.Value) string {
-	var texts []string
-	for _, part := range parts(content) {
-		if text := transcript.Text(part, "text"); strings.TrimSpace(text) != "" && !isAdded(text) {
-			texts = append(texts, text)
-		}
+	return transcript.JoinTexts(parts(content), typedIn)
+}
+
+// typedIn returns the text of a part; "" for one that is blank or that the program added.
+func typedIn(part jsonvalue.Value) string {
+	if text := transcript.Text(part, "text"); strings.TrimSpace(text) != "" && !isAdded(text) {
+		return text
 	}
-	return strings.Join(texts, "\n\n")
+	return ""
 }
 
 func isAdded(text string) bool {
@@ -170,14 +165,7 @@ func directoryIn(content jsonvalue.Value) string {
 	return ""
 }
 
-func hasImage(content jsonvalue.Value) bool {
-	for _, part := range parts(content) {
-		if transcript.Has(part, "inlineData") {
-			return true
-		}
-	}
-	return false
-}
+func isImage(part jsonvalue.Value) bool { return transcript.Has(part, "inlineData") }
 
 // say adds the content of a record to a message.
 func say(v jsonvalue.Value, m *transcript.Message) {
@@ -195,10 +183,8 @@ func say(v jsonvalue.Value, m *transcript.Message) {
 	content := transcript.Get(v, "content")
 	if m.Role == domarkx.User {
 		for _, part := range parts(typed(v)) {
-			if text := transcript.Text(part, "text"); !isAdded(text) {
-				m.Text(text)
-			}
-			if transcript.Has(part, "inlineData") {
+			m.Text(typedIn(part))
+			if isImage(part) {
 				m.Image(InlineImage(part))
 			}
 		}

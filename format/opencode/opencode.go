@@ -4,6 +4,7 @@
 package opencode
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -23,21 +24,13 @@ const Name = "opencode"
 func Codec() format.Codec { return transcript.Codec(agent()) }
 
 func agent() *transcript.Agent {
-	return &transcript.Agent{Name: Name, Program: "OpenCode", Is: is, Skips: skips, Array: "messages", Note: note, Say: say, Write: write}
+	return &transcript.Agent{Name: Name, Program: "OpenCode", Is: is, Array: "messages", Note: note, Say: say, Write: write,
+		Skips: []string{"input", "output", "metadata", "snapshot", "url", "summary", "permission", "diffs"}}
 }
 
 func is(v jsonvalue.Value) bool {
 	info := transcript.Get(v, "info")
 	return transcript.Has(info, "id", "directory") || transcript.Has(info, "id", "projectID") && strings.HasPrefix(transcript.Text(info, "id"), "ses_")
-}
-
-// skips reports whether the index does not need the value of a member.
-func skips(name string, kind jsonvalue.Kind) bool {
-	switch name {
-	case "input", "output", "metadata", "snapshot", "url", "summary", "permission", "diffs":
-		return true
-	}
-	return false
 }
 
 // note classifies a record, which is the session or one of its messages.
@@ -55,13 +48,7 @@ func note(v jsonvalue.Value, s *transcript.Session) transcript.Note {
 	n := transcript.Note{Time: format.MillisTime(transcript.Int(info, "time", "created")), Alone: true}
 	switch transcript.Text(info, "role") {
 	case "user":
-		var texts []string
-		for _, part := range transcript.Get(v, "parts").Items() {
-			if text := shown(part); text != "" {
-				texts = append(texts, text)
-			}
-		}
-		if n.Text = strings.Join(texts, "\n\n"); n.Text != "" {
+		if n.Text = transcript.JoinTexts(transcript.Get(v, "parts").Items(), shown); n.Text != "" {
 			n.Kind = transcript.Prompt
 		}
 	case "assistant":
@@ -81,23 +68,16 @@ func shown(part jsonvalue.Value) string {
 	case "subtask":
 		return transcript.Text(part, "prompt")
 	case "file":
-		return "[file: " + first(transcript.Text(part, "filename"), transcript.Text(part, "mime")) + "]"
+		return "[file: " + cmp.Or(transcript.Text(part, "filename"), transcript.Text(part, "mime")) + "]"
 	}
 	return ""
-}
-
-func first(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 // say adds the content of a record to a message.
 func say(v jsonvalue.Value, m *transcript.Message) {
 	info := transcript.Get(v, "info")
 	m.Said(transcript.Text(info, "id"), format.MillisTime(transcript.Int(info, "time", "created")))
-	m.Cwd = first(transcript.Text(info, "path", "cwd"), m.Context)
+	m.Cwd = cmp.Or(transcript.Text(info, "path", "cwd"), m.Context)
 	for _, part := range transcript.Get(v, "parts").Items() {
 		kind := transcript.Text(part, "type")
 		switch {
@@ -171,8 +151,8 @@ func write(w *transcript.Writer) error {
 		o.session = SessionID(o.session)
 	}
 	created := millis(w.Session.Created)
-	title := first(w.Session.Title, "Imported session")
-	info := transcript.Object("id", o.session, "slug", first(transcript.Slug(title), "session"), "projectID", "global", "directory", w.Session.Cwd, "title", title,
+	title := cmp.Or(w.Session.Title, "Imported session")
+	info := transcript.Object("id", o.session, "slug", cmp.Or(transcript.Slug(title), "session"), "projectID", "global", "directory", w.Session.Cwd, "title", title,
 		"version", version, "time", transcript.Object("created", created, "updated", created))
 	o.Raw("{\n  \"info\": " + info.JSON() + ",\n  \"messages\": [")
 	separator := "\n    "
@@ -215,7 +195,7 @@ func (o *writing) message(t transcript.Turn) jsonvalue.Value {
 		return jsonvalue.ObjectValue(append(members, transcript.Object(more...).Members()...)...)
 	}
 	var parts []jsonvalue.Value
-	next := transcript.Object("providerID", NoProvider, "modelID", first(o.Model, NoProvider))
+	next := transcript.Object("providerID", NoProvider, "modelID", cmp.Or(o.Model, NoProvider))
 	if provider, model, ok := strings.Cut(o.Next, "/"); ok { // OpenCode asks the model that the last prompt names
 		next = transcript.Object("providerID", provider, "modelID", model)
 	}
@@ -254,7 +234,7 @@ func (o *writing) message(t transcript.Turn) jsonvalue.Value {
 	}
 	tokens := transcript.Object("input", u.Input, "output", u.Output, "reasoning", u.Reasoning, "cache", transcript.Object("read", u.CacheRead, "write", u.CacheWrite))
 	info := transcript.Object("id", id, "sessionID", o.session, "role", "assistant", "parentID", o.asked, "time", transcript.Object("created", at, "completed", at),
-		"modelID", first(t.Model, first(o.Model, NoProvider)), "providerID", NoProvider, "mode", "build", "agent", "build",
+		"modelID", cmp.Or(t.Model, o.Model, NoProvider), "providerID", NoProvider, "mode", "build", "agent", "build",
 		"path", transcript.Object("cwd", o.Session.Cwd, "root", o.Session.Cwd), "cost", int64(0), "tokens", tokens, "finish", "stop")
 	return transcript.Object("info", info, "parts", transcript.List(parts...))
 }

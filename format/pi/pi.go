@@ -66,8 +66,9 @@ func Codec() format.Codec {
 }
 
 func agent() *transcript.Agent {
-	return &transcript.Agent{Name: Name, Program: Name, Is: isHeader, Refuse: refuse, Skips: skips, Note: note, Say: say, Path: path,
-		Write: func(w *transcript.Writer) error { return newWriting(w, nil).session() }}
+	return &transcript.Agent{Name: Name, Program: Name, Is: isHeader, Refuse: refuse, Note: note, Say: say, Path: path,
+		Write: func(w *transcript.Writer) error { return newWriting(w, nil).session() },
+		Skips: []string{"thinking", "thinkingSignature", "data", "arguments", "command", "output", "summary", "usage", "details"}}
 }
 
 // The members of the front matter of a transcript's session.
@@ -136,15 +137,6 @@ func path(s transcript.Session) string {
 
 func fileName(time, id string) string {
 	return format.FileName(strings.NewReplacer(":", "-", ".", "-").Replace(time) + "_" + id)
-}
-
-// skips reports whether the index does not need the value of a member, so that parsing may skip it.
-func skips(name string, kind jsonvalue.Kind) bool {
-	switch name {
-	case "thinking", "thinkingSignature", "data", "arguments", "command", "output", "summary", "usage", "details":
-		return true
-	}
-	return false
 }
 
 // linear is the state for transcripts of version 1, whose entries have no IDs.

@@ -3,6 +3,8 @@
 package qwen
 
 import (
+	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -21,20 +23,12 @@ const Name = "qwen"
 func Codec() format.Codec { return transcript.Codec(agent()) }
 
 func agent() *transcript.Agent {
-	return &transcript.Agent{Name: Name, Program: "Qwen Code", Is: is, Skips: skips, Note: note, Say: say, Write: write, Path: path}
+	return &transcript.Agent{Name: Name, Program: "Qwen Code", Is: is, Note: note, Say: say, Write: write, Path: path,
+		Skips: []string{"args", "response", "toolCallResult", "inlineData", "usageMetadata", "uiEvent", "snapshot"}}
 }
 
 func is(v jsonvalue.Value) bool {
 	return transcript.Has(v, "sessionId", "uuid", "parentUuid") && (transcript.Has(transcript.Get(v, "message"), "parts") || transcript.Has(v, "provenance"))
-}
-
-// skips reports whether the index does not need the value of a member, so that parsing may skip it.
-func skips(name string, kind jsonvalue.Kind) bool {
-	switch name {
-	case "args", "response", "toolCallResult", "inlineData", "usageMetadata", "uiEvent", "snapshot":
-		return true
-	}
-	return false
 }
 
 // note extracts from a record what the index needs.
@@ -43,17 +37,17 @@ func note(v jsonvalue.Value, s *transcript.Session) transcript.Note {
 	if transcript.Get(v, "isSidechain").IsTrue() {
 		return transcript.Note{}
 	}
-	s.ID = first(transcript.Text(v, "sessionId"), s.ID)
+	s.ID = cmp.Or(transcript.Text(v, "sessionId"), s.ID)
 	n := transcript.Note{Once: transcript.Text(v, "uuid"), Time: transcript.Text(v, "timestamp")}
 	parts := transcript.Get(v, "message", "parts").Items()
 	switch kind {
 	case "system":
 		if transcript.Text(v, "subtype") == "custom_title" {
-			s.Named(first(transcript.Text(v, "systemPayload", "customTitle"), transcript.Text(v, "systemPayload", "title")), 1)
+			s.Named(cmp.Or(transcript.Text(v, "systemPayload", "customTitle"), transcript.Text(v, "systemPayload", "title")), 1)
 		}
 		return transcript.Note{}
 	case "user":
-		if n.Text = promptText(parts); n.Text != "" || hasImage(parts) {
+		if n.Text = transcript.JoinTexts(parts, typed); n.Text != "" || slices.ContainsFunc(parts, isImage) {
 			n.Kind, n.After = transcript.Prompt, transcript.Text(v, "parentUuid")
 		}
 	case "assistant":
@@ -73,43 +67,23 @@ func note(v jsonvalue.Value, s *transcript.Session) transcript.Note {
 	return n
 }
 
-func first(a, b string) string {
-	if a != "" {
-		return a
+// typed returns the text of a part that the user typed; "" for one that is blank or that the program added.
+func typed(part jsonvalue.Value) string {
+	text := transcript.Text(part, "text")
+	if trimmed := strings.TrimSpace(text); trimmed == "" || strings.HasPrefix(trimmed, "<system-reminder>") && strings.HasSuffix(trimmed, "</system-reminder>") {
+		return ""
 	}
-	return b
+	return text
 }
 
-func promptText(parts []jsonvalue.Value) string {
-	var texts []string
-	for _, part := range parts {
-		if text := transcript.Text(part, "text"); strings.TrimSpace(text) != "" && !isAdded(text) {
-			texts = append(texts, text)
-		}
-	}
-	return strings.Join(texts, "\n\n")
-}
-
-func isAdded(text string) bool {
-	text = strings.TrimSpace(text)
-	return strings.HasPrefix(text, "<system-reminder>") && strings.HasSuffix(text, "</system-reminder>")
-}
-
-func hasImage(parts []jsonvalue.Value) bool {
-	for _, part := range parts {
-		if transcript.Has(part, "inlineData") {
-			return true
-		}
-	}
-	return false
-}
+func isImage(part jsonvalue.Value) bool { return transcript.Has(part, "inlineData") }
 
 // say adds the content of a record to a message.
 func say(v jsonvalue.Value, m *transcript.Message) {
 	m.Said(transcript.Text(v, "uuid"), transcript.Text(v, "timestamp"))
-	m.Cwd, m.Branch = first(m.Cwd, transcript.Text(v, "cwd")), first(m.Branch, transcript.Text(v, "gitBranch"))
+	m.Cwd, m.Branch = cmp.Or(m.Cwd, transcript.Text(v, "cwd")), cmp.Or(m.Branch, transcript.Text(v, "gitBranch"))
 	if transcript.Text(v, "type") == "assistant" {
-		m.Model = first(transcript.Text(v, "model"), m.Model)
+		m.Model = cmp.Or(transcript.Text(v, "model"), m.Model)
 		if u := transcript.Get(v, "usageMetadata"); u.Kind() == jsonvalue.Object {
 			cached, thoughts := transcript.Int(u, "cachedContentTokenCount"), transcript.Int(u, "thoughtsTokenCount")
 			m.Usage = &transcript.Usage{Input: max(0, transcript.Int(u, "promptTokenCount")-cached), CacheRead: cached,
@@ -129,10 +103,12 @@ func say(v jsonvalue.Value, m *transcript.Message) {
 			m.Call(transcript.Call{ID: transcript.Text(call, "id"), Tool: transcript.Text(call, "name"), Arguments: transcript.Get(call, "args")})
 		case transcript.Get(part, "thought").IsTrue() && m.Role == domarkx.Assistant:
 			m.Thought(text)
-		case transcript.Has(part, "inlineData"):
+		case isImage(part):
 			m.Image(gemini.InlineImage(part))
-		case m.Role == domarkx.Assistant || !isAdded(text):
+		case m.Role == domarkx.Assistant:
 			m.Text(text)
+		default:
+			m.Text(typed(part))
 		}
 	}
 }

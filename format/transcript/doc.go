@@ -19,9 +19,8 @@ type Agent struct {
 	Program string // the name that users know, such as "Claude Code"
 	// Is reports whether an object can be the first record of a transcript.
 	Is func(first jsonvalue.Value) bool
-	// Skips reports whether Note does not need the value of a member, given the member's name and the
-	// value's kind.
-	Skips func(name string, kind jsonvalue.Kind) bool
+	// Skips are the names of members whose values Note does not need, and SkipsText of those of which it needs no strings.
+	Skips, SkipsText []string
 	// Refuse, if not nil, returns why a transcript that begins with head cannot be read, or nil.
 	Refuse func(head []byte) *syntax.Error
 	// Array is the name of the member with the records, for files that consist of one JSON object,

@@ -32,8 +32,23 @@ type index struct {
 }
 
 func newIndex(a *Agent, f format.File) *index {
-	return &index{Reader: jsonlines.NewReader(f, a.Skips), path: f.Path, agent: a, answer: -1, about: -1,
+	return &index{Reader: jsonlines.NewReader(f, a.skips()), path: f.Path, agent: a, answer: -1, about: -1,
 		tree: tree{last: -1, contexts: []string{""}}, named: newNamed(), growth: growth{unanswered: map[string]bool{}}}
+}
+
+// skips returns a function that reports whether the index does not need the value of a member.
+func (a *Agent) skips() func(name string, kind jsonvalue.Kind) bool {
+	skips := map[string]bool{} // whether it needs no value of any kind
+	for _, name := range a.SkipsText {
+		skips[name] = false
+	}
+	for _, name := range a.Skips {
+		skips[name] = true
+	}
+	return func(name string, kind jsonvalue.Kind) bool {
+		all, known := skips[name]
+		return all || known && kind == jsonvalue.String
+	}
 }
 
 func (x *index) read() error {

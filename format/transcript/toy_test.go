@@ -26,7 +26,7 @@ func toy() *transcript.Agent {
 		Name:    "toy",
 		Program: "Toy",
 		Is:      func(first jsonvalue.Value) bool { return transcript.Has(first, "toy") },
-		Skips:   func(name string, kind jsonvalue.Kind) bool { return name == "usage" },
+		Skips:   []string{"usage"},
 		Array:   "records",
 		Note:    toyNote,
 		Say:     toySay,

@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonvalue"
@@ -21,6 +22,17 @@ func Get(v jsonvalue.Value, path ...string) jsonvalue.Value {
 		v, _ = v.Get(name)
 	}
 	return v
+}
+
+// JoinTexts returns what text returns for each item, with blank lines between. It leaves out "".
+func JoinTexts(items []jsonvalue.Value, text func(item jsonvalue.Value) string) string {
+	var texts []string
+	for _, item := range items {
+		if s := text(item); s != "" {
+			texts = append(texts, s)
+		}
+	}
+	return strings.Join(texts, "\n\n")
 }
 
 // Has reports whether an object has a member of each of these names.
