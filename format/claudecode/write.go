@@ -61,16 +61,7 @@ func image(i mdtext.Image) jsonvalue.Value {
 }
 
 func (o *writing) prompt() {
-	var items []jsonvalue.Value
-	for _, p := range o.turn.Parts {
-		for _, piece := range mdtext.Pieces(p.Text) {
-			if piece.Image != nil {
-				items = append(items, image(*piece.Image))
-			} else {
-				items = append(items, text(piece.Text))
-			}
-		}
-	}
+	items := o.turn.Items(text, image)
 	content := transcript.List(items...)
 	if len(items) == 1 && transcript.Text(items[0], "type") == "text" {
 		content = transcript.Get(items[0], "text")

@@ -59,23 +59,14 @@ func message(role, kind string, items ...jsonvalue.Value) jsonvalue.Value {
 }
 
 func (o *writing) prompt(t transcript.Turn, at string) {
-	var items []jsonvalue.Value
-	var texts []string
-	for _, p := range t.Parts {
-		for _, piece := range mdtext.Pieces(p.Text) {
-			if piece.Image != nil {
-				items = append(items, image(*piece.Image))
-				continue
-			}
-			items, texts = append(items, transcript.Str(piece.Text)), append(texts, piece.Text)
-		}
-	}
+	items := t.Items(transcript.Str, image)
+	said := transcript.JoinTexts(items, func(item jsonvalue.Value) string { return item.Text() })
 	o.line(at, typeItem, message("user", "input_text", items...))
-	o.line(at, typeEvent, transcript.Object("type", "user_message", "message", strings.Join(texts, "\n\n"), "kind", "plain"))
+	o.line(at, typeEvent, transcript.Object("type", "user_message", "message", said, "kind", "plain"))
 }
 
 func image(i mdtext.Image) jsonvalue.Value {
-	return transcript.Object("type", "input_image", "image_url", "data:"+i.Type+";base64,"+i.Data)
+	return transcript.Object("type", "input_image", "image_url", i.URL())
 }
 
 func (o *writing) answer(t transcript.Turn, at string) {

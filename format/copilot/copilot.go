@@ -167,17 +167,12 @@ func (o *writing) event(at, kind string, data jsonvalue.Value) {
 }
 
 func (o *writing) prompt(t transcript.Turn, at string) {
-	var texts []string
-	for _, p := range t.Parts {
-		for _, piece := range mdtext.Pieces(p.Text) {
-			if piece.Image != nil {
-				o.Lose(t, "images")
-			} else {
-				texts = append(texts, piece.Text)
-			}
-		}
-	}
-	o.event(at, "user.message", transcript.Object("content", strings.Join(texts, "\n\n")))
+	items := t.Items(transcript.Str, func(mdtext.Image) jsonvalue.Value {
+		o.Lose(t, "images")
+		return transcript.Str("")
+	})
+	said := transcript.JoinTexts(items, func(item jsonvalue.Value) string { return item.Text() })
+	o.event(at, "user.message", transcript.Object("content", said))
 }
 
 func (o *writing) answer(t transcript.Turn, at string, step int, parts []transcript.Part) {

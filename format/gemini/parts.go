@@ -30,15 +30,7 @@ func InlineImage(part jsonvalue.Value) mdtext.Image {
 
 // TextParts returns the texts of a turn as parts.
 func TextParts(t transcript.Turn) []jsonvalue.Value {
-	var parts []jsonvalue.Value
-	for _, p := range t.Parts {
-		for _, piece := range mdtext.Pieces(p.Text) {
-			if i := piece.Image; i != nil {
-				parts = append(parts, transcript.Object("inlineData", transcript.Object("mimeType", i.Type, "data", i.Data)))
-			} else {
-				parts = append(parts, transcript.Object("text", piece.Text))
-			}
-		}
-	}
-	return parts
+	return t.Items(func(s string) jsonvalue.Value { return transcript.Object("text", s) }, func(i mdtext.Image) jsonvalue.Value {
+		return transcript.Object("inlineData", transcript.Object("mimeType", i.Type, "data", i.Data))
+	})
 }

@@ -16,8 +16,11 @@ func (i Image) Markdown() (string, bool) {
 	if !strings.HasPrefix(i.Type, "image/") || strings.ContainsAny(i.Type, "()<>;, \n") || i.Data == "" || strings.Trim(i.Data, base64Characters) != "" {
 		return "", false
 	}
-	return "![image](data:" + i.Type + ";base64," + i.Data + ")", true
+	return "![image](" + i.URL() + ")", true
 }
+
+// URL returns the image as a URL (RFC 2397).
+func (i Image) URL() string { return "data:" + i.Type + ";base64," + i.Data }
 
 // DataImage reads the image in a URL such as "data:image/png;base64,…".
 func DataImage(url string) (Image, bool) {

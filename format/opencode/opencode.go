@@ -200,15 +200,9 @@ func (o *writing) message(t transcript.Turn) jsonvalue.Value {
 		next = transcript.Object("providerID", provider, "modelID", model)
 	}
 	if t.Role == domarkx.User {
-		for _, p := range t.Parts {
-			for _, piece := range mdtext.Pieces(p.Text) {
-				if i := piece.Image; i != nil {
-					parts = append(parts, part("file", "mime", i.Type, "filename", "image", "url", "data:"+i.Type+";base64,"+i.Data))
-				} else {
-					parts = append(parts, part("text", "text", piece.Text))
-				}
-			}
-		}
+		parts = t.Items(func(s string) jsonvalue.Value { return part("text", "text", s) }, func(i mdtext.Image) jsonvalue.Value {
+			return part("file", "mime", i.Type, "filename", "image", "url", i.URL())
+		})
 		o.asked = id
 		info := transcript.Object("id", id, "sessionID", o.session, "role", "user", "time", transcript.Object("created", at), "agent", "build", "model", next)
 		return transcript.Object("info", info, "parts", transcript.List(parts...))

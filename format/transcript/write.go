@@ -20,6 +20,7 @@ import (
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonvalue"
+	"github.com/domarkx/domarkx/format/mdtext"
 )
 
 // A Writer writes a session as a transcript. The same session always gives the same transcript.
@@ -323,6 +324,21 @@ func (w *Writer) pair(p *Part, t Turn, seed string, i int) {
 
 // callID matches the ids of calls that all providers accept.
 var callID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`) })
+
+// Items returns the texts and images of a message without calls, as text and image write them.
+func (t Turn) Items(text func(string) jsonvalue.Value, image func(mdtext.Image) jsonvalue.Value) []jsonvalue.Value {
+	var items []jsonvalue.Value
+	for _, p := range t.Parts {
+		for _, piece := range mdtext.Pieces(p.Text) {
+			if piece.Image != nil {
+				items = append(items, image(*piece.Image))
+			} else {
+				items = append(items, text(piece.Text))
+			}
+		}
+	}
+	return items
+}
 
 // Steps divides the parts of an answer into steps, each with texts and then calls. A step ends
 // where the model got the results of its calls.
