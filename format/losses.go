@@ -2,7 +2,10 @@ package format
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // maxLossKinds is the maximum number of kinds of losses, and maxLossText the maximum length of the name of one in bytes: each
@@ -61,6 +64,33 @@ func (l *Losses) kind(what, unit string) *loss {
 		l.known[key], l.kinds = k, append(l.kinds, k)
 	}
 	return k
+}
+
+// LoseHeader records what almost no format can represent of a header. metadata is the prefix of the
+// names of unknown metadata.
+func (t Target) LoseHeader(h domarkx.Header, metadata string) {
+	if len(h.ExecutionConfig.Members()) > 0 {
+		t.Lose("execution_config (session-config, workspace-config)")
+	}
+	if h.Setup != nil {
+		t.Lose("setup_script")
+	}
+	for _, m := range h.MetadataExtra {
+		t.Lose("%s%s", metadata, m.Name)
+	}
+	for _, m := range h.Extra {
+		t.Lose("%s", m.Name)
+	}
+}
+
+// LoseMembers records the unknown members of a message, which is counted from 0.
+func (t Target) LoseMembers(message int, m domarkx.Message) {
+	for _, extra := range m.Extra {
+		t.LoseOf(message, "%s", extra.Name)
+	}
+	if slices.ContainsFunc(m.Content, func(b domarkx.Block) bool { return len(b.Extra) > 0 }) {
+		t.LoseOf(message, "members of its content blocks")
+	}
 }
 
 // Len returns how many things are lost.

@@ -3,6 +3,8 @@ package format
 import (
 	"strings"
 	"time"
+
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // ParseLocalTime parses the times that [ParseTime] accepts, and also a date and time without a zone
@@ -53,6 +55,14 @@ func ParseTime(s string) (time.Time, bool) {
 		}
 	}
 	return t, true
+}
+
+// SnapshotTime returns the time of the snapshot with a header, in UTC; the beginning of 1970 if it is unknown.
+func SnapshotTime(h domarkx.Header) time.Time {
+	if t, ok := ParseLocalTime(h.ImportTimestamp); ok {
+		return t.UTC()
+	}
+	return time.Unix(0, 0).UTC()
 }
 
 // MillisTime formats a time in milliseconds since 1970, UTC, as [ISOTime]; "" for 0.

@@ -13,6 +13,7 @@ import (
 	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/mdtext"
 	"github.com/domarkx/domarkx/format/syntax"
+	"github.com/domarkx/domarkx/format/transcript"
 )
 
 const bom = "\ufeff"
@@ -172,7 +173,7 @@ func document(v jsonvalue.Value) *domarkx.Document {
 	doc.Conversation = make([]domarkx.WrittenMessage, 0, len(messages))
 	for i, m := range messages {
 		if i == 0 {
-			first = text(m, keyContent)
+			first = transcript.Text(m, keyContent)
 		}
 		doc.Conversation = append(doc.Conversation, domarkx.WrittenMessage{Message: message(m)})
 	}
@@ -207,7 +208,7 @@ func header(v jsonvalue.Value, n int, first string) domarkx.Header {
 
 // ownMetadata returns a document's metadata without members that derive from its n messages.
 func ownMetadata(metadata jsonvalue.Value, n int, first string) jsonvalue.Value {
-	said := text(metadata, keySummary)
+	said := transcript.Text(metadata, keySummary)
 	if count, _, ok := strings.Cut(said, ` messages - "`); said == summary(n, first) || ok && isNumber(count) {
 		metadata = metadata.Without(keySummary)
 	}
@@ -240,7 +241,7 @@ func message(v jsonvalue.Value) domarkx.Message {
 	}
 	metadata := jsonvalue.ObjectValue(jsonvalue.Distinct(members)...)
 	speaker, _ := metadata.Get(keySpeaker)
-	switch text(speaker, "type") {
+	switch transcript.Text(speaker, "type") {
 	case typeAI:
 		m.Role = domarkx.Assistant
 	case typeSystem:

@@ -117,11 +117,3 @@ func Detect(head []byte, name string) bool {
 	}
 	return false
 }
-
-// text returns the string in the member called name, or "" if there is none.
-func text(v jsonvalue.Value, name string) string {
-	if m, ok := v.Get(name); ok && m.Kind() == jsonvalue.String {
-		return m.Text()
-	}
-	return ""
-}

@@ -9,6 +9,7 @@ import (
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonvalue"
+	"github.com/domarkx/domarkx/format/transcript"
 )
 
 // defaultTeam is the team ID that is written for sessions without one.
@@ -86,13 +87,13 @@ func (e *encoder) write(w io.Writer) error {
 // frame returns the document without its messages.
 func (e *encoder) frame() jsonvalue.Value {
 	context, _ := e.about.Get(keyContext)
-	return object(
+	return transcript.Object(
 		keySchemaVersion, jsonvalue.StringValue(version),
 		keyTeamID, jsonvalue.StringValue(e.team()),
 		keySessionID, jsonvalue.StringValue(e.sessionID),
 		keyCreatedAt, jsonvalue.StringValue(e.created),
 		keyUpdatedAt, jsonvalue.StringValue(e.updated),
-		keyContext, object(
+		keyContext, transcript.Object(
 			keyMessages, jsonvalue.ArrayValue(),
 			keyTeamTask, orNull(context, keyTeamTask),
 			keyTimestamp, contextTime(context, e.updated),
@@ -100,25 +101,16 @@ func (e *encoder) frame() jsonvalue.Value {
 		keyMetadata, e.metadata())
 }
 
-// object returns an object of names and values in turn.
-func object(pairs ...any) jsonvalue.Value {
-	members := make([]jsonvalue.Member, 0, len(pairs)/2)
-	for i := 0; i < len(pairs); i += 2 {
-		members = append(members, jsonvalue.Member{Name: pairs[i].(string), Value: pairs[i+1].(jsonvalue.Value)})
-	}
-	return jsonvalue.ObjectValue(members...)
-}
-
 func orNull(v jsonvalue.Value, name string) jsonvalue.Value {
 	if has(v, name) {
-		return jsonvalue.StringValue(text(v, name))
+		return jsonvalue.StringValue(transcript.Text(v, name))
 	}
 	return jsonvalue.Value{}
 }
 
 // survey visits all messages and records losses.
 func (e *encoder) survey() error {
-	first, last := e.fallback(), e.fallback()
+	first, last := format.SnapshotTime(e.doc), format.SnapshotTime(e.doc)
 	var opening, closing *domarkx.WrittenMessage
 	for k := range e.messages.Len() {
 		m, err := e.messages.At(k)
@@ -126,7 +118,7 @@ func (e *encoder) survey() error {
 			return err
 		}
 		metadata := metadataOf(m)
-		if id := text(metadata, keyID); strings.HasPrefix(id, madeID) {
+		if id := transcript.Text(metadata, keyID); strings.HasPrefix(id, madeID) {
 			e.taken.add(id)
 		}
 		e.notice(m.Message)

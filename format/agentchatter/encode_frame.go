@@ -11,23 +11,12 @@ import (
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonvalue"
+	"github.com/domarkx/domarkx/format/transcript"
 )
 
 // header records the losses of the header.
 func (e *encoder) header() {
-	h := e.doc
-	if len(h.ExecutionConfig.Members()) > 0 {
-		e.to.Lose("execution_config (session-config, workspace-config)")
-	}
-	if h.Setup != nil {
-		e.to.Lose("setup_script")
-	}
-	for _, m := range h.MetadataExtra {
-		e.to.Lose("metadata.%s", m.Name)
-	}
-	for _, m := range h.Extra {
-		e.to.Lose("%s", m.Name)
-	}
+	e.to.LoseHeader(e.doc, "metadata.")
 	isTime := func(v jsonvalue.Value) bool { _, ok := format.ParseTime(v.Text()); return ok && isString(v) }
 	about := memberPath{-1, "user_metadata"}
 	e.check(about, e.about, map[string]func(jsonvalue.Value) bool{
@@ -68,7 +57,7 @@ func isFilled(v jsonvalue.Value) bool { return isString(v) && v.Text() != "" }
 func isObject(v jsonvalue.Value) bool { return v.Kind() == jsonvalue.Object }
 
 func (e *encoder) team() string {
-	for _, team := range []string{text(e.about, keyTeamID), e.to.Team} {
+	for _, team := range []string{transcript.Text(e.about, keyTeamID), e.to.Team} {
 		if team != "" {
 			return team
 		}
@@ -79,7 +68,7 @@ func (e *encoder) team() string {
 // idOf returns the ID to write: the session's own, or else one derived from the session's name and
 // first message, in the form of a UUID v4 as the specification requires.
 func (e *encoder) idOf(first *domarkx.WrittenMessage) string {
-	if id := text(e.about, keySessionID); id != "" {
+	if id := transcript.Text(e.about, keySessionID); id != "" {
 		return id
 	}
 	digest := sha256.New()
@@ -95,24 +84,13 @@ func (e *encoder) idOf(first *domarkx.WrittenMessage) string {
 	return id.String()
 }
 
-// isoTime is the layout, as in package time, in which the program writes times.
-const isoTime = "2006-01-02T15:04:05.000Z"
-
-func iso(t time.Time) string { return t.UTC().Format(isoTime) }
-
-// fallback returns the time to use where the session states none: the time of the snapshot.
-func (e *encoder) fallback() time.Time {
-	if t, ok := format.ParseTime(e.doc.ImportTimestamp); ok {
-		return t
-	}
-	return time.Unix(0, 0)
-}
+func iso(t time.Time) string { return t.UTC().Format(format.ISOTime) }
 
 // times returns when the session was created and when it last changed. It prefers the times that the
 // session states. The change is not before the last message nor, if the session was edited, before the
 // snapshot. first and last are the times of the first and last message.
 func (e *encoder) times(first, last time.Time) {
-	e.created, e.updated = zoned(text(e.about, keyCreatedAt)), zoned(text(e.about, keyUpdatedAt))
+	e.created, e.updated = zoned(transcript.Text(e.about, keyCreatedAt)), zoned(transcript.Text(e.about, keyUpdatedAt))
 	if e.created == "" {
 		e.created = iso(first)
 	}
@@ -151,7 +129,7 @@ func (e *encoder) metadata() jsonvalue.Value {
 	out = out.With(keyMessageCount, jsonvalue.NumberValue(strconv.Itoa(n)))
 	said := summary(n, e.first)
 	if has(own, keySummary) {
-		said = text(own, keySummary)
+		said = transcript.Text(own, keySummary)
 	}
 	return out.With(keySummary, jsonvalue.StringValue(said))
 }

@@ -3,7 +3,6 @@ package agentchatter
 import (
 	"crypto/sha256"
 	"fmt"
-	"slices"
 	"strconv"
 	"time"
 
@@ -11,6 +10,7 @@ import (
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/mdtext"
+	"github.com/domarkx/domarkx/format/transcript"
 )
 
 func metadataOf(m domarkx.WrittenMessage) jsonvalue.Value {
@@ -23,7 +23,7 @@ func metadataOf(m domarkx.WrittenMessage) jsonvalue.Value {
 // item returns message k as written to the document. given holds the generated ids.
 func (e *encoder) item(k int, m domarkx.WrittenMessage, given ids) jsonvalue.Value {
 	metadata := metadataOf(m)
-	item := object(
+	item := transcript.Object(
 		keyID, jsonvalue.StringValue(e.messageID(k, m, metadata, given)),
 		keyTimestamp, jsonvalue.StringValue(e.timestamp(m, metadata)),
 		keySpeaker, e.speaker(m.Message).value(),
@@ -42,7 +42,7 @@ const madeID = "msg-"
 // messageID returns the ID to write for a message: its own, or else one derived from the ID that the
 // session uses for it, or else one derived from its position.
 func (e *encoder) messageID(k int, m domarkx.WrittenMessage, metadata jsonvalue.Value, given ids) string {
-	if id := text(metadata, keyID); id != "" {
+	if id := transcript.Text(metadata, keyID); id != "" {
 		return id
 	}
 	first := madeID + strconv.Itoa(k+1)
@@ -74,13 +74,13 @@ func keyOf(id string) [16]byte {
 }
 
 func (e *encoder) timestamp(m domarkx.WrittenMessage, metadata jsonvalue.Value) string {
-	if said := zoned(text(metadata, keyTimestamp)); said != "" {
+	if said := zoned(transcript.Text(metadata, keyTimestamp)); said != "" {
 		return said
 	}
 	if m.Date != 0 {
 		return iso(time.Unix(m.Date, 0))
 	}
-	return iso(e.fallback())
+	return iso(format.SnapshotTime(e.doc))
 }
 
 // content returns a message's text, and records what the text cannot represent.
@@ -89,12 +89,7 @@ func (e *encoder) content(i int, m domarkx.Message) string {
 	if read, _ := mdtext.Split(content); !mdtext.Same(read, m.Content) {
 		e.to.LoseOf(i, "how its content is divided into blocks")
 	}
-	if slices.ContainsFunc(m.Content, func(b domarkx.Block) bool { return len(b.Extra) > 0 }) {
-		e.to.LoseOf(i, "members of its content blocks")
-	}
-	for _, extra := range m.Extra {
-		e.to.LoseOf(i, "%s", extra.Name)
-	}
+	e.to.LoseMembers(i, m)
 	return content
 }
 
@@ -167,5 +162,5 @@ func (e *encoder) addressee(where memberPath, v jsonvalue.Value) (jsonvalue.Valu
 	}
 	textOrNull := func(v jsonvalue.Value) bool { return isString(v) || v.Kind() == jsonvalue.Null }
 	e.check(where, v, map[string]func(jsonvalue.Value) bool{"identifier": isString, "memberId": textOrNull, "memberName": textOrNull, "roleId": textOrNull, "roleName": textOrNull})
-	return object("identifier", jsonvalue.StringValue(text(v, "identifier")), form[0], orNull(v, form[0]), form[1], orNull(v, form[1])), true
+	return transcript.Object("identifier", jsonvalue.StringValue(transcript.Text(v, "identifier")), form[0], orNull(v, form[0]), form[1], orNull(v, form[1])), true
 }

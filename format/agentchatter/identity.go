@@ -12,6 +12,7 @@ import (
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonvalue"
+	"github.com/domarkx/domarkx/format/transcript"
 )
 
 // Identify returns the identity of the session that the document was saved from, made of its team ID
@@ -25,16 +26,16 @@ func Identify(h domarkx.Header) format.Identity {
 
 // identify derives the identity from a document's object, or from a header's user_metadata.
 func identify(v jsonvalue.Value) format.Identity {
-	team, session := text(v, keyTeamID), text(v, keySessionID)
-	if team == "" || session == "" || text(v, keySchemaVersion) != version {
+	team, session := transcript.Text(v, keyTeamID), transcript.Text(v, keySessionID)
+	if team == "" || session == "" || transcript.Text(v, keySchemaVersion) != version {
 		return format.Identity{}
 	}
 	id := format.Identity{
 		ID:        jsonvalue.ArrayValue(jsonvalue.StringValue(team), jsonvalue.StringValue(session)).JSON(),
 		Name:      component(team) + "/" + component(session),
 		SessionID: session,
-		CreatedAt: text(v, keyCreatedAt),
-		UpdatedAt: text(v, keyUpdatedAt),
+		CreatedAt: transcript.Text(v, keyCreatedAt),
+		UpdatedAt: transcript.Text(v, keyUpdatedAt),
 	}
 	if at, ok := format.ParseLocalTime(id.UpdatedAt); ok {
 		id.Saved = at.UnixMilli()
@@ -81,7 +82,7 @@ func SavedAt(data []byte, name string) (format.Saving, bool) {
 // the document.
 func updatedAt(data []byte) (format.Saving, bool) {
 	v, _ := jsonvalue.ParsePartial(data)
-	at, ok := format.ParseLocalTime(text(v, keyUpdatedAt))
+	at, ok := format.ParseLocalTime(transcript.Text(v, keyUpdatedAt))
 	return format.Saving{At: at.UnixMilli()}, ok
 }
 
@@ -107,7 +108,7 @@ func Place(f format.File, attempt int) (format.Place, error) {
 	if id.ID == "" {
 		return format.Place{}, fmt.Errorf("a session of agent-chatter: %w: it has no teamId or no sessionId", domarkx.ErrInvalid)
 	}
-	team := text(v, keyTeamID)
+	team := transcript.Text(v, keyTeamID)
 	return format.Place{
 		Path: fmt.Sprintf("%s/%d-%s.json", directoryName(team), max(0, id.Saved)+int64(attempt), fileName(id.SessionID)),
 		Team: team,

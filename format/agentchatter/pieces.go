@@ -11,6 +11,7 @@ import (
 	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/schema"
 	"github.com/domarkx/domarkx/format/syntax"
+	"github.com/domarkx/domarkx/format/transcript"
 )
 
 // pieces is a document that is read message by message. In memory is only its frame: the text before
@@ -136,7 +137,7 @@ func (p *pieces) item(e extent, checker *schema.Schema) error {
 		return &damagedError{at: e.from, msg: fmt.Sprintf("a message here is nested deeper than %d levels", maxItemDepth)}
 	}
 	if len(p.items) == 0 {
-		p.first = text(v, keyContent)
+		p.first = transcript.Text(v, keyContent)
 	}
 	p.items = append(p.items, e)
 	pointer := fmt.Sprintf("/%s/%s/%d", keyContext, keyMessages, len(p.items)-1)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonvalue"
+	"github.com/domarkx/domarkx/format/transcript"
 )
 
 // The types of speakers.
@@ -63,7 +64,7 @@ func kindOf(m domarkx.Message) string {
 	switch {
 	case m.Role == domarkx.Assistant:
 		return typeAI
-	case m.Metadata != nil && text(*m.Metadata, keyRole) == typeSystem:
+	case m.Metadata != nil && transcript.Text(*m.Metadata, keyRole) == typeSystem:
 		return typeSystem
 	}
 	return typeHuman
@@ -84,7 +85,7 @@ func stated(m domarkx.Message) (speaker, bool) {
 		s.id = v.Text()
 	} else {
 		v = migrate(v)
-		s.id, s.name, s.display = text(v, "id"), text(v, "name"), text(v, "displayName")
+		s.id, s.name, s.display = transcript.Text(v, "id"), transcript.Text(v, "name"), transcript.Text(v, "displayName")
 	}
 	for _, other := range []string{s.name, s.display} {
 		if s.id == "" {

@@ -13,6 +13,7 @@ import (
 	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/mdtext"
 	"github.com/domarkx/domarkx/format/syntax"
+	"github.com/domarkx/domarkx/format/transcript"
 )
 
 // Decode reads a session. The program never reads its files back and escapes nothing, so a session
@@ -156,11 +157,11 @@ func (d *decoder) piece(p piece) {
 		if p.cut {
 			d.report(p.offset+len(appendPiece(nil, p))-1, "the last line of the final message has no end; perhaps it is cut off")
 		}
-		d.text(domarkx.Assistant, p.message, object(keyStatus, p.status, keyEndedAt, p.endedAt))
+		d.text(domarkx.Assistant, p.message, transcript.Object(keyStatus, p.status, keyEndedAt, p.endedAt))
 	default:
 		d.report(p.offset, "is not a complete step or final message; it is kept as a message of its own")
-		d.add(domarkx.Message{Role: domarkx.Assistant, Content: []domarkx.Block{code("text", p.raw)}},
-			jsonvalue.ObjectValue(jsonvalue.Member{Name: keyUnread, Value: jsonvalue.BoolValue(true)}))
+		d.add(domarkx.Message{Role: domarkx.Assistant, Content: []domarkx.Block{transcript.Code("text", p.raw)}},
+			transcript.Object(keyUnread, true))
 	}
 }
 
@@ -188,7 +189,7 @@ func (d *decoder) step(p piece) {
 	if p.ambiguous {
 		d.report(p.offset, fmt.Sprintf("step %s can be read in more than one way: its content has headings or fences of a step", p.number))
 	}
-	metadata := object(keyStep, p.number, keyAt, p.at)
+	metadata := transcript.Object(keyStep, p.number, keyAt, p.at)
 	call, derived := callOf(p.action)
 	if derived != p.action || derived == "" {
 		metadata = metadata.With(keyAction, jsonvalue.StringValue(p.action))
@@ -201,24 +202,11 @@ func (d *decoder) step(p piece) {
 	}
 	var content []domarkx.Block
 	if p.thought != noThought {
-		content = append(content, code("thought", p.thought))
+		content = append(content, transcript.Code("thought", p.thought))
 	}
-	content = append(content, code("tool-call", call), code("tool-result", resultOf(p.result)))
+	content = append(content, transcript.Code("tool-call", call), transcript.Code("tool-result", resultOf(p.result)))
 	if picture, ok := pictureOf(p.number, p.result); ok {
 		content = append(content, picture)
 	}
 	d.add(domarkx.Message{Role: domarkx.Assistant, Content: content}, metadata)
-}
-
-func code(language, text string) domarkx.Block {
-	return domarkx.Block{Type: domarkx.CodeBlock, Language: language, Text: text}
-}
-
-// object returns an object. Its arguments are names and string values in turn.
-func object(pairs ...string) jsonvalue.Value {
-	v := jsonvalue.ObjectValue()
-	for i := 0; i < len(pairs); i += 2 {
-		v = v.With(pairs[i], jsonvalue.StringValue(pairs[i+1]))
-	}
-	return v
 }

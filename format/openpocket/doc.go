@@ -12,6 +12,7 @@ import (
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonvalue"
+	"github.com/domarkx/domarkx/format/transcript"
 )
 
 // Name is what users call the format.
@@ -33,11 +34,11 @@ func Codec() format.Codec {
 
 // fork gives a session the time of the fork as its id, like the program does.
 func fork(h domarkx.Header, f format.Fork) (domarkx.Header, bool) {
-	if h.UserMetadata == nil || !isID(text(*h.UserMetadata, keyID)) {
+	if h.UserMetadata == nil || !isID(transcript.Text(*h.UserMetadata, keyID)) {
 		return h, false
 	}
 	at := f.At.UTC()
-	if at.Format(idTime) == text(*h.UserMetadata, keyID) {
+	if at.Format(idTime) == transcript.Text(*h.UserMetadata, keyID) {
 		at = at.Add(time.Second)
 	}
 	about := h.UserMetadata.With(keyID, jsonvalue.StringValue(at.Format(idTime)))
@@ -115,11 +116,3 @@ const (
 
 // resource is what tool-call blocks call the device that a step acts on.
 const resource = "phone"
-
-// text returns the member of that name when it is a string, else "".
-func text(v jsonvalue.Value, name string) string {
-	if m, ok := v.Get(name); ok && m.Kind() == jsonvalue.String {
-		return m.Text()
-	}
-	return ""
-}

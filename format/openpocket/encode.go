@@ -9,6 +9,7 @@ import (
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/mdtext"
+	"github.com/domarkx/domarkx/format/transcript"
 )
 
 // Encode writes a session like the program does: the user's first message is the task, each tool
@@ -179,7 +180,7 @@ func (e *encoder) find() error {
 		switch {
 		case m.Role == domarkx.Assistant && e.answer < 0:
 			e.answer = i
-		case m.Role == domarkx.User && (m.Metadata == nil || text(*m.Metadata, "role") != "system"):
+		case m.Role == domarkx.User && (m.Metadata == nil || transcript.Text(*m.Metadata, "role") != "system"):
 			e.task = i
 			return nil
 		case m.Role == domarkx.User && e.task < 0:

@@ -12,20 +12,13 @@ import (
 	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/markdown"
 	"github.com/domarkx/domarkx/format/mdtext"
+	"github.com/domarkx/domarkx/format/transcript"
 )
 
 // header returns the session's own header, with the session's time for missing values.
 func (e *encoder) header() header {
 	h := e.doc
-	if len(h.ExecutionConfig.Members()) > 0 {
-		e.to.Lose("execution_config (session-config, workspace-config)")
-	}
-	if h.Setup != nil {
-		e.to.Lose("setup_script")
-	}
-	for _, m := range slices.Concat(h.MetadataExtra, h.Extra) {
-		e.to.Lose("%s", m.Name)
-	}
+	e.to.LoseHeader(h, "")
 	made := header{values: make([]string, len(headerKeys))}
 	if h.UserMetadata != nil {
 		for _, m := range h.UserMetadata.Members() {
@@ -39,26 +32,15 @@ func (e *encoder) header() header {
 			made.values[i] = said
 		}
 	}
-	at := e.fallback()
+	at := format.SnapshotTime(e.doc)
 	if made.values[0] == "" {
-		made.values[0] = at.Format("20060102-150405")
+		made.values[0] = at.Format(idTime)
 	}
 	if made.values[1] == "" {
-		made.values[1] = at.Format(isoTime)
+		made.values[1] = at.Format(format.ISOTime)
 	}
 	e.last = made.values[1]
 	return made
-}
-
-// isoTime is the layout, as in package time, in which the program writes times.
-const isoTime = "2006-01-02T15:04:05.000Z"
-
-// fallback returns the time to use where the session states none: the time of the snapshot.
-func (e *encoder) fallback() time.Time {
-	if t, ok := format.ParseTime(e.doc.ImportTimestamp); ok {
-		return t.UTC()
-	}
-	return time.Unix(0, 0).UTC()
 }
 
 // at returns the time of message i.
@@ -71,9 +53,9 @@ func (e *encoder) at(i int, m domarkx.WrittenMessage, metadata jsonvalue.Value, 
 	case ok:
 		e.to.LoseOf(i, "message_metadata.%s", key)
 	}
-	e.last = e.fallback().Format(isoTime)
+	e.last = format.SnapshotTime(e.doc).Format(format.ISOTime)
 	if m.Date != 0 {
-		e.last = time.Unix(m.Date, 0).UTC().Format(isoTime)
+		e.last = time.Unix(m.Date, 0).UTC().Format(format.ISOTime)
 	}
 	return e.last
 }
@@ -89,12 +71,7 @@ func (e *encoder) piecesOf(i int, m domarkx.WrittenMessage) []piece {
 			e.to.LoseOf(i, "message_metadata.%s", member.Name)
 		}
 	}
-	for _, extra := range m.Extra {
-		e.to.LoseOf(i, "%s", extra.Name)
-	}
-	if slices.ContainsFunc(m.Content, func(b domarkx.Block) bool { return len(b.Extra) > 0 }) {
-		e.to.LoseOf(i, "members of its content blocks")
-	}
+	e.to.LoseMembers(i, m.Message)
 	if m.Role == domarkx.User {
 		switch {
 		case i != e.task:
@@ -178,7 +155,7 @@ func (e *encoder) stepsOf(i int, m domarkx.WrittenMessage, metadata jsonvalue.Va
 				e.to.LoseOf(i, "%s", what)
 			}
 		}
-		number := text(metadata, keyStep)
+		number := transcript.Text(metadata, keyStep)
 		if picture, ok := pictureOf(number, result); ok && b+1 < len(m.Content) && m.Content[b+1].Type == domarkx.TextBlock && m.Content[b+1].Text == picture.Text {
 			b++
 		}

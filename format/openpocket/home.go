@@ -10,6 +10,7 @@ import (
 
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/transcript"
 )
 
 // Paths in the program's home.
@@ -82,12 +83,12 @@ func namesOfHome(h domarkx.Header, m domarkx.Message, has func(string) bool) boo
 	if m.Metadata == nil {
 		return false
 	}
-	if ended := text(*m.Metadata, keyEndedAt); ended != "" {
+	if ended := transcript.Text(*m.Metadata, keyEndedAt); ended != "" {
 		return slices.ContainsFunc([]string{dayOf(ended), dayOf(started(h))}, func(day string) bool {
 			return day != "" && has(path.Join(workspaceDir, memoryDir, day+".md"))
 		})
 	}
-	if text(*m.Metadata, keyStep) == "" {
+	if transcript.Text(*m.Metadata, keyStep) == "" {
 		return false
 	}
 	for _, b := range m.Content {
@@ -122,7 +123,7 @@ func namedIn(result string) []string {
 		add(path.Join(workspaceDir, runsDir), m[1])
 	}
 	if auth, ok := humanAuth(result); ok {
-		add(artifactsDir, text(auth, "human_artifact"))
+		add(artifactsDir, transcript.Text(auth, "human_artifact"))
 	}
 	return named
 }
@@ -132,7 +133,7 @@ func started(h domarkx.Header) string {
 	if h.UserMetadata == nil {
 		return ""
 	}
-	id := text(*h.UserMetadata, headerKeys[0])
+	id := transcript.Text(*h.UserMetadata, headerKeys[0])
 	if !sessionID().MatchString(id) {
 		return ""
 	}

@@ -4,10 +4,11 @@ import (
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/openpocket"
-	"pgregory.net/rapid"
 )
 
 // TestReadsBackApart: a document whose pieces each read as written does so as a whole,

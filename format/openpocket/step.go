@@ -9,6 +9,7 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonvalue"
+	"github.com/domarkx/domarkx/format/transcript"
 )
 
 // callOf returns the tool-call block of an action, and the action that would be derived from that
@@ -18,19 +19,14 @@ func callOf(action string) (call, derived string) {
 	if err != nil || v.Kind() != jsonvalue.Object {
 		v = jsonvalue.ObjectValue()
 	} else {
-		derived = indented(v)
+		derived = transcript.Indented(v)
 	}
-	tool := text(v, "type")
+	tool := transcript.Text(v, "type")
 	if tool == "" {
 		tool = untyped
 	}
-	return indented(jsonvalue.ObjectValue(
-		jsonvalue.Member{Name: "resource", Value: jsonvalue.StringValue(resource)},
-		jsonvalue.Member{Name: "tool", Value: jsonvalue.StringValue(tool)},
-		jsonvalue.Member{Name: "arguments", Value: v})), derived
+	return transcript.Indented(transcript.Object("resource", resource, "tool", tool, "arguments", v)), derived
 }
-
-func indented(v jsonvalue.Value) string { return string(v.AppendJSON(nil, "", "  ")) }
 
 // untyped is the tool of an action that has no type.
 const untyped = "action"
@@ -45,17 +41,17 @@ func actionOf(call string, metadata jsonvalue.Value) string {
 	}
 	v, err := jsonvalue.ParseValue([]byte(call))
 	if err != nil || v.Kind() != jsonvalue.Object {
-		return indented(object("type", untyped, "text", call))
+		return transcript.Indented(transcript.Object("type", untyped, "text", call))
 	}
 	arguments, _ := v.Get("arguments")
 	if arguments.Kind() != jsonvalue.Object {
 		arguments = jsonvalue.ObjectValue()
 	}
-	if tool := text(v, "tool"); tool != "" && text(arguments, "type") != tool && (tool != untyped || text(arguments, "type") != "") {
+	if tool := transcript.Text(v, "tool"); tool != "" && transcript.Text(arguments, "type") != tool && (tool != untyped || transcript.Text(arguments, "type") != "") {
 		members := append([]jsonvalue.Member{{Name: "type", Value: jsonvalue.StringValue(tool)}}, arguments.Without("type").Members()...)
 		arguments = jsonvalue.ObjectValue(members...)
 	}
-	return indented(arguments)
+	return transcript.Indented(arguments)
 }
 
 // failed is the beginning of the result of an action that could not be performed.
@@ -64,13 +60,9 @@ const failed = "Action execution error: "
 // resultOf returns the tool-result block of a step's result.
 func resultOf(result string) string {
 	if strings.HasPrefix(result, failed) {
-		return indented(jsonvalue.ObjectValue(
-			jsonvalue.Member{Name: "ok", Value: jsonvalue.BoolValue(false)},
-			jsonvalue.Member{Name: "error", Value: object("code", domarkx.CodeFailed, "message", result)}))
+		return transcript.Indented(transcript.Object("ok", false, "error", transcript.Object("code", domarkx.CodeFailed, "message", result)))
 	}
-	return indented(jsonvalue.ObjectValue(
-		jsonvalue.Member{Name: "ok", Value: jsonvalue.BoolValue(true)},
-		jsonvalue.Member{Name: "result", Value: jsonvalue.StringValue(result)}))
+	return transcript.Indented(transcript.Object("ok", true, "result", result))
 }
 
 // textOf returns the result text of a tool-result block.
@@ -80,13 +72,13 @@ func textOf(block string) string {
 		return block
 	}
 	if e, ok := v.Get("error"); ok {
-		return failed + strings.TrimPrefix(text(e, "message"), failed)
+		return failed + strings.TrimPrefix(transcript.Text(e, "message"), failed)
 	}
 	r, _ := v.Get("result")
 	if r.Kind() == jsonvalue.String {
 		return r.Text()
 	}
-	return indented(r)
+	return transcript.Indented(r)
 }
 
 // lostOfCall returns the parts of a tool-call block that a step cannot represent.
@@ -107,7 +99,7 @@ func lostOfCall(block string) []string {
 	}
 	arguments, _ := v.Get("arguments")
 	if _, ok := arguments.Get("type"); ok {
-		if now, err := jsonvalue.ParseValue([]byte(actionOf(block, jsonvalue.Value{}))); err != nil || text(now, "type") != text(arguments, "type") {
+		if now, err := jsonvalue.ParseValue([]byte(actionOf(block, jsonvalue.Value{}))); err != nil || transcript.Text(now, "type") != transcript.Text(arguments, "type") {
 			lost = append(lost, "arguments.type of a tool-call")
 		}
 	}
@@ -194,7 +186,7 @@ func humanAuth(result string) (jsonvalue.Value, bool) {
 			message = strings.TrimSuffix(message, " delegation="+member.Value.Text())
 		}
 	}
-	v := object("status", m[1], "request_id", m[2], "message", message)
+	v := transcript.Object("status", m[1], "request_id", m[2], "message", message)
 	for _, member := range found {
 		v = v.With(member.Name, member.Value)
 	}

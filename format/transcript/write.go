@@ -103,15 +103,7 @@ func (a *Agent) WriteTo(out io.Writer, h domarkx.Header, messages format.Message
 func (w *Writer) begin() error {
 	h := w.header
 	w.Session, w.own = w.agent.sessionOf(h)
-	if len(h.ExecutionConfig.Members()) > 0 {
-		w.to.Lose("execution_config (session-config, workspace-config)")
-	}
-	if h.Setup != nil {
-		w.to.Lose("setup_script")
-	}
-	for _, m := range slices.Concat(h.MetadataExtra, h.Extra) {
-		w.to.Lose("%s", m.Name)
-	}
+	w.to.LoseHeader(h, "")
 	if h.UserMetadata != nil {
 		known := []string{keyTitle, keyCwd, keyCreated}
 		if w.own {
@@ -248,12 +240,7 @@ func (w *Writer) turn(k int, m domarkx.WrittenMessage) Turn {
 			w.Lose(t, "message_metadata.%s", m.Name)
 		}
 	}
-	for _, extra := range m.Extra {
-		w.Lose(t, "%s", extra.Name)
-	}
-	if slices.ContainsFunc(m.Content, func(b domarkx.Block) bool { return len(b.Extra) > 0 }) {
-		w.Lose(t, "members of its content blocks")
-	}
+	w.to.LoseMembers(k, m.Message)
 	for i := range t.Parts {
 		w.pair(&t.Parts[i], t, seed, i)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/syntax"
+	"github.com/domarkx/domarkx/format/transcript"
 )
 
 const bom = "\ufeff"
@@ -201,34 +202,34 @@ func message(entry jsonvalue.Value) domarkx.Message {
 
 func describe(entry jsonvalue.Value) string {
 	var b strings.Builder
-	name := Text(entry, "name")
+	name := transcript.Text(entry, "name")
 	if name == "" {
-		name = Text(entry, "agent_id")
+		name = transcript.Text(entry, "agent_id")
 	}
 	if name == "" {
 		name = "an agent"
 	}
 	fmt.Fprintf(&b, "%s, ", plain(name))
-	if role := Text(entry, "role"); role != "" && role != KindOf(entry) {
+	if role := transcript.Text(entry, "role"); role != "" && role != KindOf(entry) {
 		fmt.Fprintf(&b, "%s, ", plain(role))
 	}
 	switch kind := KindOf(entry); kind {
 	case Kitty:
 		b.WriteString("in a kitty window")
-		if workspace := Text(entry, "workspace"); workspace != "" && workspace != "?" {
+		if workspace := transcript.Text(entry, "workspace"); workspace != "" && workspace != "?" {
 			fmt.Fprintf(&b, " on %s", plain(workspace))
 		}
 	default:
-		fmt.Fprintf(&b, "%s in the tmux session %s", kind, plain(Text(entry, "tmux_session")))
+		fmt.Fprintf(&b, "%s in the tmux session %s", kind, plain(transcript.Text(entry, "tmux_session")))
 	}
-	if owner := Text(entry, "owner_id"); owner != "" {
+	if owner := transcript.Text(entry, "owner_id"); owner != "" {
 		fmt.Fprintf(&b, " of %s", plain(owner))
 	}
-	if cwd := Text(entry, "cwd"); cwd != "" {
+	if cwd := transcript.Text(entry, "cwd"); cwd != "" {
 		fmt.Fprintf(&b, ", working in %s", plain(cwd))
 	}
 	b.WriteByte('.')
-	if path := Text(entry, keySessionPath); path != "" {
+	if path := transcript.Text(entry, keySessionPath); path != "" {
 		fmt.Fprintf(&b, "\n\nSession: %s", plain(path))
 	}
 	return b.String()

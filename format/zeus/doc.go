@@ -12,6 +12,7 @@ import (
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/schema"
+	"github.com/domarkx/domarkx/format/transcript"
 )
 
 // Name is what users call the format.
@@ -65,17 +66,9 @@ const (
 // KindOf returns the kind of an entry, as Zeus's loader reads it: without blanks around it, in any
 // case. It is "" for an unknown kind.
 func KindOf(entry jsonvalue.Value) string {
-	kind := strings.ToLower(strings.TrimSpace(Text(entry, keyKind)))
+	kind := strings.ToLower(strings.TrimSpace(transcript.Text(entry, keyKind)))
 	if slices.Contains([]string{Kitty, Stygian, Hoplite}, kind) {
 		return kind
-	}
-	return ""
-}
-
-// Text returns the member with that name if it is a string, else "".
-func Text(v jsonvalue.Value, name string) string {
-	if m, ok := v.Get(name); ok && m.Kind() == jsonvalue.String {
-		return m.Text()
 	}
 	return ""
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonvalue"
+	"github.com/domarkx/domarkx/format/transcript"
 )
 
 // Encode writes a session as Zeus writes its snapshots: JSON indented by two spaces, with sorted
@@ -28,7 +29,7 @@ func Write(h domarkx.Header, messages format.Messages, to format.Target) (func(w
 	if h.UserMetadata != nil {
 		about = *h.UserMetadata
 	}
-	loseHeader(h, to)
+	to.LoseHeader(h, "metadata.")
 	entries := []jsonvalue.Value{}
 	for i := range messages.Len() {
 		m, err := messages.At(i)
@@ -48,8 +49,8 @@ func Write(h domarkx.Header, messages format.Messages, to format.Target) (func(w
 		to.Lose("user_metadata.%s", m.Name)
 	}
 	out := jsonvalue.ObjectValue(jsonvalue.Distinct(fitting)...)
-	if Text(out, keyCreatedAt) == "" {
-		out = out.With(keyCreatedAt, jsonvalue.StringValue(isoTime(h.ImportTimestamp)))
+	if transcript.Text(out, keyCreatedAt) == "" {
+		out = out.With(keyCreatedAt, jsonvalue.StringValue(FormatTime(format.SnapshotTime(h))))
 	}
 	if _, ok := out.Get(keyHostname); !ok {
 		out = out.With(keyHostname, jsonvalue.StringValue(""))
@@ -83,22 +84,6 @@ func fits(m jsonvalue.Member) bool {
 	return true
 }
 
-// loseHeader records the losses of a header.
-func loseHeader(h domarkx.Header, to format.Target) {
-	if len(h.ExecutionConfig.Members()) > 0 {
-		to.Lose("execution_config (session-config, workspace-config)")
-	}
-	if h.Setup != nil {
-		to.Lose("setup_script")
-	}
-	for _, m := range h.MetadataExtra {
-		to.Lose("metadata.%s", m.Name)
-	}
-	for _, m := range h.Extra {
-		to.Lose("%s", m.Name)
-	}
-}
-
 func entryOf(i int, m domarkx.Message, to format.Target) (jsonvalue.Value, bool) {
 	if m.Metadata == nil || KindOf(*m.Metadata) == "" {
 		to.LoseOf(i, "what is not an agent")
@@ -108,9 +93,7 @@ func entryOf(i int, m domarkx.Message, to format.Target) (jsonvalue.Value, bool)
 	if len(m.Content) != 1 || m.Content[0].Type != domarkx.TextBlock || m.Content[0].Text != describe(entry) {
 		to.LoseOf(i, "the text")
 	}
-	for _, extra := range m.Extra {
-		to.LoseOf(i, "%s", extra.Name)
-	}
+	to.LoseMembers(i, m)
 	if SessionDigest(m) != "" {
 		entry = entry.Without(keySessionDigest)
 	}
@@ -129,15 +112,6 @@ func entryOf(i int, m domarkx.Message, to format.Target) (jsonvalue.Value, bool)
 
 // texts are the members of entries that must be strings.
 var texts = []string{"name", "agent_id", "role", "cwd", "workspace", keySessionPath, "session_source", "parent_id", "tmux_session", "owner_id", "phalanx_id"}
-
-// isoTime formats a time as Zeus does; an invalid one becomes the beginning of 1970.
-func isoTime(timestamp string) string {
-	t, ok := format.ParseLocalTime(timestamp)
-	if !ok {
-		t = time.Unix(0, 0)
-	}
-	return FormatTime(t)
-}
 
 // FormatTime formats a time as Zeus does: like isoformat in Python, in UTC.
 func FormatTime(t time.Time) string {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonvalue"
+	"github.com/domarkx/domarkx/format/transcript"
 )
 
 // keySessionDigest is the only member that this program adds to an entry: the SHA-256 of the
@@ -18,7 +19,7 @@ func sessionPath(m domarkx.Message) string {
 	if m.Metadata == nil || KindOf(*m.Metadata) == "" {
 		return ""
 	}
-	return strings.TrimSpace(Text(*m.Metadata, keySessionPath))
+	return strings.TrimSpace(transcript.Text(*m.Metadata, keySessionPath))
 }
 
 // SessionDigest returns the SHA-256, in hexadecimal, of the transcript that was stored with an
@@ -27,7 +28,7 @@ func SessionDigest(m domarkx.Message) string {
 	if m.Metadata == nil || KindOf(*m.Metadata) == "" {
 		return ""
 	}
-	digest := Text(*m.Metadata, keySessionDigest)
+	digest := transcript.Text(*m.Metadata, keySessionDigest)
 	if len(digest) != 64 || strings.Trim(digest, "0123456789abcdef") != "" {
 		return ""
 	}
@@ -50,7 +51,7 @@ func IsTranscript(head []byte) bool {
 		if err != nil {
 			continue
 		}
-		return v.Kind() == jsonvalue.Object && Text(v, "type") == "session" && Text(v, "id") != ""
+		return v.Kind() == jsonvalue.Object && transcript.Text(v, "type") == "session" && transcript.Text(v, "id") != ""
 	}
 	return false
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/markdown"
 	"github.com/domarkx/domarkx/format/syntax"
+	"github.com/domarkx/domarkx/format/transcript"
 	"github.com/domarkx/domarkx/format/zeus"
 )
 
@@ -160,7 +161,7 @@ func TestReadOn(t *testing.T) {
 		if len(doc.Conversation) != test.entries || len(doc.Damage) == 0 || !strings.Contains(doc.Damage[0].Error(), test.want) {
 			t.Errorf("%s: %d entries, want %d; %v, want %q", name, len(doc.Conversation), test.entries, doc.Damage, test.want)
 		}
-		if host := zeus.Text(*doc.Header.UserMetadata, "hostname"); host == "" && name != "behind" {
+		if host := transcript.Text(*doc.Header.UserMetadata, "hostname"); host == "" && name != "behind" {
 			t.Errorf("%s: what stands behind the entries is not read: %s", name, doc.Header.UserMetadata.JSON())
 		}
 	}

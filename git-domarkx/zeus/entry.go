@@ -7,6 +7,7 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonvalue"
+	"github.com/domarkx/domarkx/format/transcript"
 	zeusformat "github.com/domarkx/domarkx/format/zeus"
 )
 
@@ -53,7 +54,7 @@ func Entries(doc *domarkx.Document) (entries []Entry, working []string, err erro
 		}
 		v := entryReader{*m.Metadata}
 		e := Entry{Kind: zeusformat.KindOf(*m.Metadata), ID: v.text("agent_id"), Name: v.text("name"), Role: v.text("role"),
-			Directory: v.text("cwd"), Path: v.text("session_path"), Session: zeusformat.Text(v.Value, "tmux_session"), Workspace: v.text("workspace"),
+			Directory: v.text("cwd"), Path: v.text("session_path"), Session: transcript.Text(v.Value, "tmux_session"), Workspace: v.text("workspace"),
 			Parent: v.text("parent_id"), Owner: v.text("owner_id"), Phalanx: v.text("phalanx_id"), Digest: zeusformat.SessionDigest(m.Message)}
 		switch e.Kind {
 		case "":
@@ -71,7 +72,7 @@ func Entries(doc *domarkx.Document) (entries []Entry, working []string, err erro
 type entryReader struct{ jsonvalue.Value }
 
 func (v entryReader) text(name string) string {
-	return strings.TrimSpace(zeusformat.Text(v.Value, name))
+	return strings.TrimSpace(transcript.Text(v.Value, name))
 }
 
 // check returns an error if an entry cannot be restored, whatever agents run.

@@ -18,7 +18,7 @@ import (
 
 // inKitty returns an entry of an agent in a window of kitty, whose session exists.
 func (d *desktop) inKitty(id string) zeus.Entry {
-	return zeus.Entry{Kind: zeusformat.Kitty, ID: id, Name: "named " + id, Role: "hippeus", Directory: d.home, Workspace: "3: web", Path: d.write("sessions/"+id+".jsonl", transcript, 0o666)}
+	return zeus.Entry{Kind: zeusformat.Kitty, ID: id, Name: "named " + id, Role: "hippeus", Directory: d.home, Workspace: "3: web", Path: d.write("sessions/"+id+".jsonl", piSession, 0o666)}
 }
 
 // opens puts a kitty in PATH that opens a window: it runs a program in a pseudoterminal, as one window of sway on
@@ -165,7 +165,7 @@ func TestWorkspaces(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := newDesktop(t)
-			d.write("own.jsonl", transcript, 0o666)
+			d.write("own.jsonl", piSession, 0o666)
 			d.write("tree", test.tree, 0o666)
 			d.kitty(fmt.Sprintf(`{"id":1,"pid":%d,"title":"title","cwd":"/w","env":{"ZEUS_AGENT_NAME":"n","ZEUS_AGENT_ID":"w","ZEUS_SESSION_PATH":"%s"},"cmdline":["pi"]}`, self, d.path("own.jsonl")))
 			d.write("ls.json", strings.Replace(d.read("ls.json"), `{"tabs"`, `{"platform_window_id":42,"tabs"`, 1), 0o666)
@@ -225,15 +225,15 @@ func TestSessionsFromSnapshots(t *testing.T) {
 		want      string // outcome after "restored" or "failed"
 		written   string // the file that has the data afterwards
 	}{
-		"at its place":        {"gone/a.jsonl", "", transcript, nil, `restored in the tmux session "s"`, "gone/a.jsonl"},
-		"in a directory":      {"gone/a.jsonl", "new", transcript, nil, `restored in the tmux session "s"`, "new/a.jsonl"},
-		"another of its name": {"gone/a.jsonl", "new", transcript, map[string]string{"new/a.jsonl": "other"}, `restored in the tmux session "s"`, "new/a-" + digest(transcript)[:12] + ".jsonl"},
-		"it has gone on":      {"gone/a.jsonl", "new", transcript, map[string]string{"new/a.jsonl": transcript + "{}\n"}, `restored in the tmux session "s"`, ""},
-		"both names are taken": {"gone/a.jsonl", "new", transcript, map[string]string{"new/a.jsonl": "other", "new/a-" + digest(transcript)[:12] + ".jsonl": "another"},
+		"at its place":        {"gone/a.jsonl", "", piSession, nil, `restored in the tmux session "s"`, "gone/a.jsonl"},
+		"in a directory":      {"gone/a.jsonl", "new", piSession, nil, `restored in the tmux session "s"`, "new/a.jsonl"},
+		"another of its name": {"gone/a.jsonl", "new", piSession, map[string]string{"new/a.jsonl": "other"}, `restored in the tmux session "s"`, "new/a-" + digest(piSession)[:12] + ".jsonl"},
+		"it has gone on":      {"gone/a.jsonl", "new", piSession, map[string]string{"new/a.jsonl": piSession + "{}\n"}, `restored in the tmux session "s"`, ""},
+		"both names are taken": {"gone/a.jsonl", "new", piSession, map[string]string{"new/a.jsonl": "other", "new/a-" + digest(piSession)[:12] + ".jsonl": "another"},
 			"failed writing its session: ~/new has other files of its name", ""},
-		"a hidden name":              {"gone/.jsonl", "new", transcript, nil, `restored in the tmux session "s"`, "new/session.jsonl"},
-		"upwards":                    {"gone/../../x/a.jsonl", "", transcript, nil, "failed", ""},
-		"a program":                  {"gone/.bashrc", "", transcript, nil, "failed", ""},
+		"a hidden name":              {"gone/.jsonl", "new", piSession, nil, `restored in the tmux session "s"`, "new/session.jsonl"},
+		"upwards":                    {"gone/../../x/a.jsonl", "", piSession, nil, "failed", ""},
+		"a program":                  {"gone/.bashrc", "", piSession, nil, "failed", ""},
 		"no session":                 {"gone/a.jsonl", "", "#!/bin/sh\n", nil, "failed the file of its session is missing: ~/gone/a.jsonl; it cannot be written there: invalid: what was kept is no session of pi; write it elsewhere with --session-dir", ""},
 		"no session, in a directory": {"gone/a.jsonl", "new", "#!/bin/sh\n", nil, "failed writing its session: invalid: what was kept is no session of pi", ""},
 	} {

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx/format/jsonvalue"
-	zeusformat "github.com/domarkx/domarkx/format/zeus"
+	"github.com/domarkx/domarkx/format/transcript"
 	"github.com/domarkx/domarkx/git-domarkx/zeus"
 )
 
@@ -58,8 +58,8 @@ func TestWindows(t *testing.T) {
 	entries, _ := v.Get("entries")
 	var got []string
 	for _, e := range entries.Items() {
-		got = append(got, strings.Join([]string{zeusformat.Text(e, "agent_id"), zeusformat.Text(e, "name"), zeusformat.Text(e, "cwd"), zeusformat.Text(e, "session_source"),
-			filepath.Base(zeusformat.Text(e, "session_path"))}, " "))
+		got = append(got, strings.Join([]string{transcript.Text(e, "agent_id"), transcript.Text(e, "name"), transcript.Text(e, "cwd"), transcript.Text(e, "session_source"),
+			filepath.Base(transcript.Text(e, "session_path"))}, " "))
 	}
 	want := []string{"i1 pi-1 /w1 env a.jsonl", "i2 renamed /w2 env b c.jsonl", "i3 pi-3 /w3 cwd 1.jsonl", "i6 named /w6 env d.jsonl", "own-id own /w7 env c.jsonl"}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
@@ -92,14 +92,14 @@ func (d *desktop) session() (source, path string) {
 	if len(entries.Items()) != 1 {
 		d.Fatalf("the snapshot is %s", snapshot)
 	}
-	return zeusformat.Text(entries.Items()[0], "session_source"), zeusformat.Text(entries.Items()[0], "session_path")
+	return transcript.Text(entries.Items()[0], "session_source"), transcript.Text(entries.Items()[0], "session_path")
 }
 
 // TestWindowsClose closes the window of an agent; another window inherited its
 // variables.
 func TestWindowsClose(t *testing.T) {
 	d := newDesktop(t)
-	d.write("own.jsonl", transcript, 0o666)
+	d.write("own.jsonl", piSession, 0o666)
 	window := `{"id":%d,"pid":1,"cwd":"/w","env":{"ZEUS_AGENT_NAME":"n","ZEUS_AGENT_ID":"w","ZEUS_SESSION_PATH":"` + d.path("own.jsonl") + `"},"cmdline":["pi"]}`
 	d.kitty(fmt.Sprintf(window, 7), fmt.Sprintf(window, 3))
 	live := d.discover()
@@ -120,8 +120,8 @@ func TestWindowsClose(t *testing.T) {
 // TestWindowsThatCannotBeSaved checks that a snapshot has all agents or does not exist.
 func TestWindowsThatCannotBeSaved(t *testing.T) {
 	d := newDesktop(t)
-	d.write(".pi/agent/sessions/--w--/1.jsonl", transcript, 0o666)
-	d.write("own.jsonl", transcript, 0o666)
+	d.write(".pi/agent/sessions/--w--/1.jsonl", piSession, 0o666)
+	d.write("own.jsonl", piSession, 0o666)
 	d.kitty(`{"id":1,"pid":1,"cwd":"/w","env":{"ZEUS_AGENT_NAME":"a","ZEUS_AGENT_ID":"a"},"cmdline":["pi"]}`,
 		`{"id":2,"pid":1,"cwd":"/w","env":{"ZEUS_AGENT_NAME":"b","ZEUS_AGENT_ID":"b"},"cmdline":["pi"]}`,
 		`{"id":3,"pid":1,"cwd":"/v","env":{"ZEUS_AGENT_NAME":"c","ZEUS_AGENT_ID":"c"},"cmdline":["pi"]}`,

@@ -34,7 +34,7 @@ func keep(text string) (digest string, open func(context.Context, string) (domar
 // TestMissingSession writes a missing session file from the copy in the snapshot.
 func TestMissingSession(t *testing.T) {
 	d := newDesktop(t)
-	digest, open := keep(transcript)
+	digest, open := keep(piSession)
 	e := d.stygian("e", "s")
 	if err := os.Remove(e.Path); err != nil {
 		t.Fatal(err)
@@ -43,7 +43,7 @@ func TestMissingSession(t *testing.T) {
 	request := zeus.RestoreRequest{Entries: []zeus.Entry{e}, Kept: open}
 	d.expect(d.restore(request), `e restored in the tmux session "s"`)
 	d.started("e")
-	if data, err := os.ReadFile(e.Path); err != nil || string(data) != transcript {
+	if data, err := os.ReadFile(e.Path); err != nil || string(data) != piSession {
 		t.Errorf("%q, %v", data, err)
 	}
 	request.IfRunning = zeus.IfRunningReplace
@@ -66,7 +66,7 @@ func TestMissingSession(t *testing.T) {
 		}
 	}
 	// A session that has continued is used as it is.
-	d.write("elsewhere/e.jsonl", transcript+"{}\n", 0o666)
+	d.write("elsewhere/e.jsonl", piSession+"{}\n", 0o666)
 	if err := os.Remove(d.path("started/e")); err != nil {
 		t.Fatal(err)
 	}
@@ -79,8 +79,8 @@ func TestMissingSession(t *testing.T) {
 // TestHostileSession checks that a snapshot cannot write anything but session files.
 func TestHostileSession(t *testing.T) {
 	for name, test := range map[string]struct{ path, text, err string }{
-		"another extension": {"x/.bashrc", transcript, "its name does not end in .jsonl"},
-		"dots":              {"x/../../e.jsonl", transcript, "has . or .. in it"},
+		"another extension": {"x/.bashrc", piSession, "its name does not end in .jsonl"},
+		"dots":              {"x/../../e.jsonl", piSession, "has . or .. in it"},
 		"no transcript":     {"x/e.jsonl", "#!/bin/sh\n", "no session of pi"},
 		"not stored":        {"x/e.jsonl", "", "no such file is stored"},
 	} {
@@ -130,8 +130,8 @@ func TestNotes(t *testing.T) {
 			for name, value := range test.env {
 				d.env[name] = value
 			}
-			d.write("noted.jsonl", transcript, 0o666)
-			d.write(".pi/agent/sessions/--w--/1.jsonl", transcript, 0o666)
+			d.write("noted.jsonl", piSession, 0o666)
+			d.write(".pi/agent/sessions/--w--/1.jsonl", piSession, 0o666)
 			d.write("state/session-map/w.json", strings.ReplaceAll(test.note, "HOME", d.home), 0o666)
 			d.kitty(`{"id":1,"pid":1,"cwd":"/w","env":{"ZEUS_AGENT_NAME":"n","ZEUS_AGENT_ID":"w"},"cmdline":["pi"]}`)
 			source, path := d.session()

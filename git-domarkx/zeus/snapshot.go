@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/domarkx/domarkx/format/jsonvalue"
+	"github.com/domarkx/domarkx/format/transcript"
 	zeusformat "github.com/domarkx/domarkx/format/zeus"
 )
 
@@ -48,7 +49,7 @@ func (t *Terminals) Snapshot(live Live, hostname string, now time.Time) (snapsho
 	refused := false
 	for _, a := range live.Agents {
 		entry, err := t.entry(a, live.Agents)
-		row := Row{ID: a.ID, Kind: a.Kind, Status: Saved, Detail: zeusformat.Text(entry, "session_path")}
+		row := Row{ID: a.ID, Kind: a.Kind, Status: Saved, Detail: transcript.Text(entry, "session_path")}
 		if err != nil {
 			refused = true
 			row.Status, row.Detail = Failed, err.Error()

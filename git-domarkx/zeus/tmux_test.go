@@ -16,7 +16,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/zeus"
 )
 
-const transcript = `{"type":"session","version":3,"id":"x","timestamp":"2026-01-02T03:04:05.000Z","cwd":"/"}` + "\n"
+const piSession = `{"type":"session","version":3,"id":"x","timestamp":"2026-01-02T03:04:05.000Z","cwd":"/"}` + "\n"
 
 // A desktop is a home directory with a tmux server of its own.
 type desktop struct {
@@ -118,7 +118,7 @@ func (d *desktop) expect(got []string, want ...string) {
 
 func (d *desktop) stygian(id, session string) zeus.Entry {
 	return zeus.Entry{Kind: zeusformat.Stygian, ID: id, Role: "hippeus", Directory: d.home, Session: session,
-		Path: d.write("sessions/"+id+".jsonl", transcript, 0o666)}
+		Path: d.write("sessions/"+id+".jsonl", piSession, 0o666)}
 }
 
 // TestTmux starts agents in tmux, finds them, saves them and closes them.
