@@ -11,6 +11,7 @@ import (
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/schema"
+	"github.com/domarkx/domarkx/format/transcript"
 )
 
 // Name is what users call the format.
@@ -59,8 +60,7 @@ func compileMessage() (*schema.Schema, error) {
 		return nil, err
 	}
 	defs, _ := v.Get("$defs")
-	return schema.Compile(jsonvalue.ObjectValue(jsonvalue.Member{Name: "$defs", Value: defs},
-		jsonvalue.Member{Name: "$ref", Value: jsonvalue.StringValue("#/$defs/message")}).JSON())
+	return schema.Compile(transcript.Object("$defs", defs, "$ref", "#/$defs/message").JSON())
 }
 
 // The members of documents.

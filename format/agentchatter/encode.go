@@ -25,10 +25,7 @@ func Encode(doc *domarkx.Document, to format.Target) ([]byte, error) {
 // Write is like Encode, for messages that may not fit in memory. It requests each message once when it
 // is called, and once more each time that the returned function writes the document.
 func Write(h domarkx.Header, messages format.Messages, to format.Target) (func(w io.Writer) error, error) {
-	e := &encoder{doc: h, messages: messages, to: to, about: jsonvalue.ObjectValue(), only: map[string]speaker{}, several: map[string]bool{}, taken: ids{}}
-	if h.UserMetadata != nil {
-		e.about = *h.UserMetadata
-	}
+	e := &encoder{doc: h, messages: messages, to: to, about: h.Meta(), only: map[string]speaker{}, several: map[string]bool{}, taken: ids{}}
 	e.header()
 	if err := e.survey(); err != nil {
 		return nil, err
@@ -88,16 +85,9 @@ func (e *encoder) write(w io.Writer) error {
 func (e *encoder) frame() jsonvalue.Value {
 	context, _ := e.about.Get(keyContext)
 	return transcript.Object(
-		keySchemaVersion, jsonvalue.StringValue(version),
-		keyTeamID, jsonvalue.StringValue(e.team()),
-		keySessionID, jsonvalue.StringValue(e.sessionID),
-		keyCreatedAt, jsonvalue.StringValue(e.created),
-		keyUpdatedAt, jsonvalue.StringValue(e.updated),
-		keyContext, transcript.Object(
-			keyMessages, jsonvalue.ArrayValue(),
-			keyTeamTask, orNull(context, keyTeamTask),
-			keyTimestamp, contextTime(context, e.updated),
-			keyVersion, jsonvalue.NumberValue("1")),
+		keySchemaVersion, version, keyTeamID, e.team(), keySessionID, e.sessionID, keyCreatedAt, e.created, keyUpdatedAt, e.updated,
+		keyContext, transcript.Object(keyMessages, transcript.List(), keyTeamTask, orNull(context, keyTeamTask),
+			keyTimestamp, contextTime(context, e.updated), keyVersion, int64(1)),
 		keyMetadata, e.metadata())
 }
 
@@ -117,7 +107,7 @@ func (e *encoder) survey() error {
 		if err != nil {
 			return err
 		}
-		metadata := metadataOf(m)
+		metadata := m.Meta()
 		if id := transcript.Text(metadata, keyID); strings.HasPrefix(id, madeID) {
 			e.taken.add(id)
 		}

@@ -1,6 +1,7 @@
 package agentchatter
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"fmt"
 	"strconv"
@@ -57,12 +58,7 @@ func isFilled(v jsonvalue.Value) bool { return isString(v) && v.Text() != "" }
 func isObject(v jsonvalue.Value) bool { return v.Kind() == jsonvalue.Object }
 
 func (e *encoder) team() string {
-	for _, team := range []string{transcript.Text(e.about, keyTeamID), e.to.Team} {
-		if team != "" {
-			return team
-		}
-	}
-	return defaultTeam
+	return cmp.Or(transcript.Text(e.about, keyTeamID), e.to.Team, defaultTeam)
 }
 
 // idOf returns the ID to write: the session's own, or else one derived from the session's name and
@@ -121,17 +117,16 @@ func contextTime(context jsonvalue.Value, updated string) jsonvalue.Value {
 
 func (e *encoder) metadata() jsonvalue.Value {
 	own, _ := e.about.Get(keyMetadata)
-	out := jsonvalue.ObjectValue()
 	n := e.messages.Len()
+	var last any
 	if n > 0 {
-		out = out.With(keyLastSpeakerID, jsonvalue.StringValue(e.last.id))
+		last = e.last.id
 	}
-	out = out.With(keyMessageCount, jsonvalue.NumberValue(strconv.Itoa(n)))
 	said := summary(n, e.first)
 	if has(own, keySummary) {
 		said = transcript.Text(own, keySummary)
 	}
-	return out.With(keySummary, jsonvalue.StringValue(said))
+	return transcript.Object(keyLastSpeakerID, last, keyMessageCount, int64(n), keySummary, said)
 }
 
 func (e *encoder) lose(what memberPath) { e.to.LoseOf(what.message, "%s", what.path) }

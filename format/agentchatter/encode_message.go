@@ -13,21 +13,11 @@ import (
 	"github.com/domarkx/domarkx/format/transcript"
 )
 
-func metadataOf(m domarkx.WrittenMessage) jsonvalue.Value {
-	if m.Metadata == nil {
-		return jsonvalue.ObjectValue()
-	}
-	return *m.Metadata
-}
-
 // item returns message k as written to the document. given holds the generated ids.
 func (e *encoder) item(k int, m domarkx.WrittenMessage, given ids) jsonvalue.Value {
-	metadata := metadataOf(m)
-	item := transcript.Object(
-		keyID, jsonvalue.StringValue(e.messageID(k, m, metadata, given)),
-		keyTimestamp, jsonvalue.StringValue(e.timestamp(m, metadata)),
-		keySpeaker, e.speaker(m.Message).value(),
-		keyContent, jsonvalue.StringValue(e.content(k, m.Message)))
+	metadata := m.Meta()
+	item := transcript.Object(keyID, e.messageID(k, m, metadata, given), keyTimestamp, e.timestamp(m, metadata),
+		keySpeaker, e.speaker(m.Message).value(), keyContent, e.content(k, m.Message))
 	if v, ok := metadata.Get(keyRouting); ok {
 		if v, ok = e.routing(k, v); ok {
 			item = item.With(keyRouting, v)

@@ -17,12 +17,7 @@ import (
 
 // Identify returns the identity of the session that the document was saved from, made of its team ID
 // and session ID. It returns the zero Identity if the document lacks them.
-func Identify(h domarkx.Header) format.Identity {
-	if h.UserMetadata == nil {
-		return format.Identity{}
-	}
-	return identify(*h.UserMetadata)
-}
+func Identify(h domarkx.Header) format.Identity { return identify(h.Meta()) }
 
 // identify derives the identity from a document's object, or from a header's user_metadata.
 func identify(v jsonvalue.Value) format.Identity {

@@ -1,6 +1,7 @@
 package agentchatter
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
@@ -51,11 +52,7 @@ func migrate(v jsonvalue.Value) jsonvalue.Value {
 type speaker struct{ id, name, display, kind string }
 
 func (s speaker) value() jsonvalue.Value {
-	return jsonvalue.ObjectValue(
-		jsonvalue.Member{Name: "id", Value: jsonvalue.StringValue(s.id)},
-		jsonvalue.Member{Name: "name", Value: jsonvalue.StringValue(s.name)},
-		jsonvalue.Member{Name: "displayName", Value: jsonvalue.StringValue(s.display)},
-		jsonvalue.Member{Name: "type", Value: jsonvalue.StringValue(s.kind)})
+	return transcript.Object("id", s.id, "name", s.name, "displayName", s.display, "type", s.kind)
 }
 
 // kindOf returns the kind that the speaker of a message must have. It depends on the role in the
@@ -64,7 +61,7 @@ func kindOf(m domarkx.Message) string {
 	switch {
 	case m.Role == domarkx.Assistant:
 		return typeAI
-	case m.Metadata != nil && transcript.Text(*m.Metadata, keyRole) == typeSystem:
+	case transcript.Text(m.Meta(), keyRole) == typeSystem:
 		return typeSystem
 	}
 	return typeHuman
@@ -73,10 +70,7 @@ func kindOf(m domarkx.Message) string {
 // stated returns the speaker that a message states, and whether it states one. The message may hold an
 // object in the old or new form, or only a name.
 func stated(m domarkx.Message) (speaker, bool) {
-	if m.Metadata == nil {
-		return speaker{}, false
-	}
-	v, ok := m.Metadata.Get(keySpeaker)
+	v, ok := m.Meta().Get(keySpeaker)
 	if !ok {
 		return speaker{}, false
 	}
@@ -87,11 +81,7 @@ func stated(m domarkx.Message) (speaker, bool) {
 		v = migrate(v)
 		s.id, s.name, s.display = transcript.Text(v, "id"), transcript.Text(v, "name"), transcript.Text(v, "displayName")
 	}
-	for _, other := range []string{s.name, s.display} {
-		if s.id == "" {
-			s.id = other
-		}
-	}
+	s.id = cmp.Or(s.id, s.name, s.display)
 	if s.name == "" && !has(v, "name") {
 		s.name = s.id
 	}

@@ -141,6 +141,14 @@ func parseScript(v jsonvalue.Value) (*Script, error) {
 	return &Script{Language: language.Text(), Code: code.Text(), Extra: extra(v, "language", "code")}, nil
 }
 
+// Meta returns the object user_metadata; null if it is absent.
+func (h Header) Meta() jsonvalue.Value {
+	if h.UserMetadata == nil {
+		return jsonvalue.Value{}
+	}
+	return *h.UserMetadata
+}
+
 // Value returns the header as an object, in the order of the specification and without absent or
 // empty members.
 func (h Header) Value() jsonvalue.Value {

@@ -162,13 +162,18 @@ func (m Message) Value() jsonvalue.Value {
 	return jsonvalue.ObjectValue(append(space, m.Extra...)[start:]...)
 }
 
+// Meta returns the object message_metadata; null if it is absent.
+func (m Message) Meta() jsonvalue.Value {
+	if m.Metadata == nil {
+		return jsonvalue.Value{}
+	}
+	return *m.Metadata
+}
+
 // Depth returns [Value.Depth] of the message object.
 func (m Message) Depth() int {
 	const block = 3 // message object, array, and object of the block
-	depth := 1
-	if m.Metadata != nil {
-		depth = 1 + m.Metadata.Depth()
-	}
+	depth := 1 + m.Meta().Depth()
 	for _, b := range m.Content {
 		depth = max(depth, block)
 		for _, extra := range b.Extra {
@@ -206,10 +211,7 @@ const MetadataGlue = "glue"
 // another format, including code fences. It is nil if none was recorded, or if the number of blocks
 // has changed.
 func (m Message) Glue() []string {
-	if m.Metadata == nil {
-		return nil
-	}
-	v, _ := m.Metadata.Get(MetadataGlue)
+	v, _ := m.Meta().Get(MetadataGlue)
 	if len(v.Items()) != len(m.Content)+1 {
 		return nil
 	}

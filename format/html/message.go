@@ -58,10 +58,7 @@ func (w *writer) message(b *bytes.Buffer, k, page int) (int, error) {
 	if w.seen[m.ID]++; w.seen[m.ID] > 1 { // the texts of one merge conflict share an id
 		anchor += "-" + strconv.Itoa(w.seen[m.ID])
 	}
-	metadata := jsonvalue.Value{}
-	if m.Metadata != nil {
-		metadata = *m.Metadata
-	}
+	metadata := m.Meta()
 	role := "user"
 	if m.Role == domarkx.Assistant {
 		role = "assistant"

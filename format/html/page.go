@@ -80,10 +80,8 @@ func end(b *bytes.Buffer) {
 // title returns the title of a session: the one in its front matter, or else its first prompt, or else
 // its name.
 func (w *writer) title() string {
-	if m := w.session.Header.UserMetadata; m != nil {
-		if t := plain(clean(cut(transcript.Text(*m, "title"), 120))); t != "" {
-			return t
-		}
+	if t := plain(clean(cut(transcript.Text(w.session.Header.Meta(), "title"), 120))); t != "" {
+		return t
 	}
 	if len(w.prompts) > 0 && w.prompts[0].text != "(empty)" {
 		return w.prompts[0].text

@@ -34,11 +34,11 @@ func Codec() format.Codec {
 
 // fork gives a session the time of the fork as its id, like the program does.
 func fork(h domarkx.Header, f format.Fork) (domarkx.Header, bool) {
-	if h.UserMetadata == nil || !isID(transcript.Text(*h.UserMetadata, keyID)) {
+	if !isID(transcript.Text(h.Meta(), keyID)) {
 		return h, false
 	}
 	at := f.At.UTC()
-	if at.Format(idTime) == transcript.Text(*h.UserMetadata, keyID) {
+	if at.Format(idTime) == transcript.Text(h.Meta(), keyID) {
 		at = at.Add(time.Second)
 	}
 	about := h.UserMetadata.With(keyID, jsonvalue.StringValue(at.Format(idTime)))

@@ -180,7 +180,7 @@ func (e *encoder) find() error {
 		switch {
 		case m.Role == domarkx.Assistant && e.answer < 0:
 			e.answer = i
-		case m.Role == domarkx.User && (m.Metadata == nil || transcript.Text(*m.Metadata, "role") != "system"):
+		case m.Role == domarkx.User && transcript.Text(m.Meta(), "role") != "system":
 			e.task = i
 			return nil
 		case m.Role == domarkx.User && e.task < 0:

@@ -17,20 +17,17 @@ import (
 
 // header returns the session's own header, with the session's time for missing values.
 func (e *encoder) header() header {
-	h := e.doc
-	e.to.LoseHeader(h, "")
+	e.to.LoseHeader(e.doc, "")
 	made := header{values: make([]string, len(headerKeys))}
-	if h.UserMetadata != nil {
-		for _, m := range h.UserMetadata.Members() {
-			i := slices.Index(headerKeys, m.Name)
-			said := m.Value.Text()
-			if i < 0 || m.Value.Kind() != jsonvalue.String || strings.ContainsAny(said, "\r\n") || !utf8.ValidString(said) ||
-				m.Name == keyID && !isID(said) || m.Name == keyStartedAt && !isTime(said) {
-				e.to.Lose("user_metadata.%s", m.Name)
-				continue
-			}
-			made.values[i] = said
+	for _, m := range e.doc.Meta().Members() {
+		i := slices.Index(headerKeys, m.Name)
+		said := m.Value.Text()
+		if i < 0 || m.Value.Kind() != jsonvalue.String || strings.ContainsAny(said, "\r\n") || !utf8.ValidString(said) ||
+			m.Name == keyID && !isID(said) || m.Name == keyStartedAt && !isTime(said) {
+			e.to.Lose("user_metadata.%s", m.Name)
+			continue
 		}
+		made.values[i] = said
 	}
 	at := format.SnapshotTime(e.doc)
 	if made.values[0] == "" {
@@ -62,10 +59,7 @@ func (e *encoder) at(i int, m domarkx.WrittenMessage, metadata jsonvalue.Value, 
 
 // piecesOf returns the pieces of a message: its steps, or its final block.
 func (e *encoder) piecesOf(i int, m domarkx.WrittenMessage) []piece {
-	metadata := jsonvalue.ObjectValue()
-	if m.Metadata != nil {
-		metadata = *m.Metadata
-	}
+	metadata := m.Meta()
 	for _, member := range metadata.Members() {
 		if !slices.Contains([]string{keyStep, keyAt, keyAction, keyHumanAuth, keyStatus, keyEndedAt, keyUnread, domarkx.MetadataGlue}, member.Name) {
 			e.to.LoseOf(i, "message_metadata.%s", member.Name)
@@ -106,11 +100,10 @@ func (e *encoder) piecesOf(i int, m domarkx.WrittenMessage) []piece {
 
 // isUnread reports whether a message is a piece of a document that could not be read.
 func isUnread(m domarkx.Message) bool {
-	if m.Role != domarkx.Assistant || m.Metadata == nil || len(m.Content) != 1 {
+	if m.Role != domarkx.Assistant || len(m.Content) != 1 {
 		return false
 	}
-	unread, ok := m.Metadata.Get(keyUnread)
-	return ok && unread.IsTrue()
+	return transcript.Get(m.Meta(), keyUnread).IsTrue()
 }
 
 // The statuses of a final block.

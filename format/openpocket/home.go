@@ -80,26 +80,14 @@ func within(file, dir string) bool { return dir == "." || strings.HasPrefix(file
 // namesOfHome reports whether a message refers to an existing file: a step to its screenshot, its
 // script run, or an approval's attachment; a final message to the memory file of its day.
 func namesOfHome(h domarkx.Header, m domarkx.Message, has func(string) bool) bool {
-	if m.Metadata == nil {
-		return false
-	}
-	if ended := transcript.Text(*m.Metadata, keyEndedAt); ended != "" {
+	if ended := transcript.Text(m.Meta(), keyEndedAt); ended != "" {
 		return slices.ContainsFunc([]string{dayOf(ended), dayOf(started(h))}, func(day string) bool {
 			return day != "" && has(path.Join(workspaceDir, memoryDir, day+".md"))
 		})
 	}
-	if transcript.Text(*m.Metadata, keyStep) == "" {
-		return false
-	}
-	for _, b := range m.Content {
-		if !isCode(b, "tool-result") {
-			continue
-		}
-		if slices.ContainsFunc(namedIn(textOf(b.Text)), has) {
-			return true
-		}
-	}
-	return false
+	return transcript.Text(m.Meta(), keyStep) != "" && slices.ContainsFunc(m.Content, func(b domarkx.Block) bool {
+		return isCode(b, "tool-result") && slices.ContainsFunc(namedIn(textOf(b.Text)), has)
+	})
 }
 
 // runResult begins the result of a script.
@@ -130,10 +118,7 @@ func namedIn(result string) []string {
 
 // started returns the local time at which a session began: its id.
 func started(h domarkx.Header) string {
-	if h.UserMetadata == nil {
-		return ""
-	}
-	id := transcript.Text(*h.UserMetadata, headerKeys[0])
+	id := transcript.Text(h.Meta(), keyID)
 	if !sessionID().MatchString(id) {
 		return ""
 	}

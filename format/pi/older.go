@@ -13,10 +13,10 @@ import (
 
 // current returns the header of a session in the present form.
 func current(h domarkx.Header) domarkx.Header {
-	if h.UserMetadata == nil || !isHeader(*h.UserMetadata) || transcript.Has(*h.UserMetadata, "agent") {
+	was := h.Meta()
+	if !isHeader(was) || transcript.Has(was, "agent") {
 		return h
 	}
-	was := *h.UserMetadata
 	about := transcript.Object("agent", Name, keySession, transcript.Text(was, "id"))
 	for _, name := range [][2]string{{"session_name", "title"}, {"timestamp", keyCreated}, {"parentSession", keyParent}} {
 		if text := transcript.Text(was, name[0]); text != "" {
@@ -51,10 +51,10 @@ func (c currentMessages) At(k int) (domarkx.WrittenMessage, error) {
 		now := m.Metadata.Without(transcript.KeySummary)
 		m.Metadata = &now
 	}
-	if err != nil || m.Metadata == nil || !transcript.Has(*m.Metadata, "entry") {
+	if err != nil || !transcript.Has(m.Meta(), "entry") {
 		return m, err
 	}
-	id := transcript.Text(*m.Metadata, "entry", "id")
+	id := transcript.Text(m.Meta(), "entry", "id")
 	now := m.Metadata.Without("entry").Without("results").Without("entries_before").With("id", transcript.Str(id))
 	m.Metadata = &now
 	return m, nil

@@ -59,7 +59,7 @@ func withOriginal(messages format.Messages, to format.Target, write func(o *orig
 				if err != nil {
 					return err
 				}
-				fork := transcript.Text(*s.Header.UserMetadata, keyFork)
+				fork := transcript.Text(s.Header.Meta(), keyFork)
 				if !t.leads(fork, last) {
 					continue
 				}
@@ -112,10 +112,7 @@ func (t *tree) last(messages format.Messages) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if m.Metadata == nil {
-			continue
-		}
-		id := transcript.Text(*m.Metadata, "id")
+		id := transcript.Text(m.Meta(), "id")
 		if _, ok := t.byID[id]; ok {
 			return id, nil
 		}
@@ -164,7 +161,7 @@ func newOriginal(t *tree, s format.Stream, fork string) (*original, error) {
 		if o.first == "" {
 			o.first = promptOf(m.Message)
 		}
-		o.heads[transcript.Text(*m.Metadata, "id")] = k
+		o.heads[transcript.Text(m.Meta(), "id")] = k
 	}
 	return o, nil
 }

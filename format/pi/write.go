@@ -95,10 +95,10 @@ func (w *writing) keeps(t transcript.Turn, m domarkx.WrittenMessage) bool {
 	if w.prompt == "" {
 		w.prompt = promptOf(m.Message)
 	}
-	if w.original == nil || m.Metadata == nil {
+	if w.original == nil {
 		return false
 	}
-	id := transcript.Text(*m.Metadata, "id")
+	id := transcript.Text(m.Meta(), "id")
 	k, isHead := w.heads[id]
 	from, ok := w.at[id]
 	if !ok || !isHead || w.used[id] {
@@ -110,8 +110,8 @@ func (w *writing) keeps(t transcript.Turn, m domarkx.WrittenMessage) bool {
 		return false
 	}
 	w.from, w.same = from, slices.EqualFunc(was.Content, m.Content, sameBlock) && len(m.Extra) == 0
-	for _, member := range m.Metadata.Members() {
-		if w.same && !transcript.Has(*was.Metadata, member.Name) && member.Name != "runs" {
+	for _, member := range m.Meta().Members() {
+		if w.same && !transcript.Has(was.Meta(), member.Name) && member.Name != "runs" {
 			w.Lose(t, "message_metadata.%s", member.Name)
 		}
 	}

@@ -305,10 +305,7 @@ func glueOf(m domarkx.Message, k, runs int) []string {
 	if runs == 1 && m.Glue() != nil {
 		return m.Glue()
 	}
-	if m.Metadata == nil {
-		return nil
-	}
-	notes := Get(*m.Metadata, keyRuns).Items()
+	notes := Get(m.Meta(), keyRuns).Items()
 	if k >= len(notes) {
 		return nil
 	}

@@ -52,12 +52,8 @@ func (a *Agent) header(s Session) domarkx.Header {
 // merged returns a header with the changes of a session between before and now. Values that the
 // user changed stay, unless the session changed them, too.
 func (a *Agent) merged(h domarkx.Header, before, now Session) domarkx.Header {
-	old, kept := *a.header(before).UserMetadata, jsonvalue.ObjectValue()
-	if h.UserMetadata != nil {
-		kept = *h.UserMetadata
-	}
-	about := *a.header(now).UserMetadata
-	for _, m := range kept.Members() {
+	old, about := a.header(before).Meta(), a.header(now).Meta()
+	for _, m := range h.Meta().Members() {
 		was, _ := old.Get(m.Name)
 		is, known := about.Get(m.Name)
 		if !known || was.Equal(is) {
@@ -70,10 +66,10 @@ func (a *Agent) merged(h domarkx.Header, before, now Session) domarkx.Header {
 
 // sessionOf returns the properties that the front matter states for a session of this agent.
 func (a *Agent) sessionOf(h domarkx.Header) (Session, bool) {
-	if h.UserMetadata == nil || Text(*h.UserMetadata, keyAgent) != a.Name {
+	about := h.Meta()
+	if Text(about, keyAgent) != a.Name {
 		return Session{}, false
 	}
-	about := *h.UserMetadata
 	s := Session{ID: Text(about, keySession), Sub: Text(about, keySub), Parent: Text(about, keyParent), Title: Text(about, keyTitle),
 		Created: Text(about, keyCreated), Cwd: Text(about, keyCwd)}
 	for _, b := range Get(about, keyBranches).Items() {
@@ -93,7 +89,7 @@ func (a *Agent) identify(h domarkx.Header) format.Identity {
 		id.Name = a.sessionName(s)
 	}
 	if s.ID != "" {
-		id.ID = identity(s.ID, s.Sub, Text(*h.UserMetadata, keyFork))
+		id.ID = identity(s.ID, s.Sub, Text(h.Meta(), keyFork))
 	}
 	if s.Parent != "" && !a.isPart(h) {
 		name := s.Sub
@@ -119,7 +115,7 @@ func identity(session, sub, fork string) string {
 // isPart reports whether a session is an abandoned branch.
 func (a *Agent) isPart(h domarkx.Header) bool {
 	_, ok := a.sessionOf(h)
-	return ok && Has(*h.UserMetadata, keyFork)
+	return ok && Has(h.Meta(), keyFork)
 }
 
 // maxSlug is the maximum length of the last part of a session's name, in characters.

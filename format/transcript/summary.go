@@ -53,11 +53,11 @@ func partOf(messages format.Messages) (part, error) {
 		for _, b := range m.Content {
 			size += len(b.Text)
 		}
-		if m.Role != domarkx.User || m.Metadata == nil {
+		if m.Role != domarkx.User {
 			continue
 		}
-		id := Text(*m.Metadata, keyCompacts)
-		if id != "" || Get(*m.Metadata, KeySummary).IsTrue() {
+		id := Text(m.Meta(), keyCompacts)
+		if id != "" || Get(m.Meta(), KeySummary).IsTrue() {
 			last, compacts = part{k, k}, id
 		}
 	}

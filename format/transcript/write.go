@@ -104,18 +104,17 @@ func (w *Writer) begin() error {
 	h := w.header
 	w.Session, w.own = w.agent.sessionOf(h)
 	w.to.LoseHeader(h, "")
-	if h.UserMetadata != nil {
-		known := []string{keyTitle, keyCwd, keyCreated}
-		if w.own {
-			known = append(known, keyAgent, keySession, keySub, keyParent, keyBranches, keyFork)
-		}
-		for _, m := range h.UserMetadata.Members() {
-			if !slices.Contains(known, m.Name) {
-				w.to.Lose("user_metadata.%s", m.Name)
-			}
-		}
-		w.Session.Title, w.Session.Created, w.Session.Cwd = Text(*h.UserMetadata, keyTitle), Text(*h.UserMetadata, keyCreated), Text(*h.UserMetadata, keyCwd)
+	known := []string{keyTitle, keyCwd, keyCreated}
+	if w.own {
+		known = append(known, keyAgent, keySession, keySub, keyParent, keyBranches, keyFork)
 	}
+	about := h.Meta()
+	for _, m := range about.Members() {
+		if !slices.Contains(known, m.Name) {
+			w.to.Lose("user_metadata.%s", m.Name)
+		}
+	}
+	w.Session.Title, w.Session.Created, w.Session.Cwd = Text(about, keyTitle), Text(about, keyCreated), Text(about, keyCwd)
 	if w.Session.Cwd == "" {
 		w.Session.Cwd = "/"
 	}
@@ -208,10 +207,7 @@ func (w *Writer) turn(k int, m domarkx.WrittenMessage) Turn {
 		w.now = w.now.Add(time.Millisecond)
 	}
 	t.Time = w.now
-	metadata := jsonvalue.ObjectValue()
-	if m.Metadata != nil {
-		metadata = *m.Metadata
-	}
+	metadata := m.Meta()
 	seed := m.ID.String()
 	if m.ID.IsZero() {
 		seed = fmt.Sprint(k)

@@ -25,10 +25,6 @@ func Encode(doc *domarkx.Document, to format.Target) ([]byte, error) {
 
 // Write is like [Encode], but the messages need not be in memory. The entries are.
 func Write(h domarkx.Header, messages format.Messages, to format.Target) (func(w io.Writer) error, error) {
-	about := jsonvalue.ObjectValue()
-	if h.UserMetadata != nil {
-		about = *h.UserMetadata
-	}
 	to.LoseHeader(h, "metadata.")
 	entries := []jsonvalue.Value{}
 	for i := range messages.Len() {
@@ -41,7 +37,7 @@ func Write(h domarkx.Header, messages format.Messages, to format.Target) (func(w
 		}
 	}
 	var fitting []jsonvalue.Member
-	for _, m := range about.Members() {
+	for _, m := range h.Meta().Members() {
 		if fits(m) {
 			fitting = append(fitting, m)
 			continue
@@ -85,11 +81,11 @@ func fits(m jsonvalue.Member) bool {
 }
 
 func entryOf(i int, m domarkx.Message, to format.Target) (jsonvalue.Value, bool) {
-	if m.Metadata == nil || KindOf(*m.Metadata) == "" {
+	if KindOf(m.Meta()) == "" {
 		to.LoseOf(i, "what is not an agent")
 		return jsonvalue.Value{}, false
 	}
-	entry := *m.Metadata
+	entry := m.Meta()
 	if len(m.Content) != 1 || m.Content[0].Type != domarkx.TextBlock || m.Content[0].Text != describe(entry) {
 		to.LoseOf(i, "the text")
 	}

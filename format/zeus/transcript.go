@@ -16,19 +16,19 @@ const keySessionDigest = "session_sha256"
 // sessionPath returns the path of the transcript of a message's agent; "" if the message is not an
 // agent.
 func sessionPath(m domarkx.Message) string {
-	if m.Metadata == nil || KindOf(*m.Metadata) == "" {
+	if KindOf(m.Meta()) == "" {
 		return ""
 	}
-	return strings.TrimSpace(transcript.Text(*m.Metadata, keySessionPath))
+	return strings.TrimSpace(transcript.Text(m.Meta(), keySessionPath))
 }
 
 // SessionDigest returns the SHA-256, in hexadecimal, of the transcript that was stored with an
 // agent's message; "" if none was.
 func SessionDigest(m domarkx.Message) string {
-	if m.Metadata == nil || KindOf(*m.Metadata) == "" {
+	if KindOf(m.Meta()) == "" {
 		return ""
 	}
-	digest := transcript.Text(*m.Metadata, keySessionDigest)
+	digest := transcript.Text(m.Meta(), keySessionDigest)
 	if len(digest) != 64 || strings.Trim(digest, "0123456789abcdef") != "" {
 		return ""
 	}

@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/markdown"
+	"github.com/domarkx/domarkx/format/transcript"
 	"github.com/domarkx/domarkx/git-domarkx/chat/provider"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
@@ -172,11 +174,8 @@ func (t *turn) keep(ctx context.Context, id domarkx.ID, a provider.Answer, faile
 		t.emit(Notice(fmt.Sprintf("the answer broke off, and its calls (%d) are left out", n)))
 	}
 	reply := turns.Reply{ID: id, Message: domarkx.Message{Role: domarkx.Assistant, Content: blocks}}
-	model := a.Model
-	if model == "" {
-		model = t.origin.Model
-	}
-	meta := jsonvalue.ObjectValue(jsonvalue.Member{Name: metaModel, Value: text(model)}, jsonvalue.Member{Name: metaProvider, Value: text(t.origin.Provider)})
+	model := cmp.Or(a.Model, t.origin.Model)
+	meta := transcript.Object(metaModel, text(model), metaProvider, text(t.origin.Provider))
 	if a.Stop != "" && failed == nil {
 		meta = meta.With(metaStop, text(string(a.Stop)))
 	}
@@ -213,11 +212,7 @@ func text(s string) jsonvalue.Value { return jsonvalue.StringValue(strings.ToVal
 
 // usageValue returns the numbers of tokens in the form of message_metadata.
 func usageValue(u provider.Usage) jsonvalue.Value {
-	number := func(name string, n int64) jsonvalue.Member {
-		return jsonvalue.Member{Name: name, Value: jsonvalue.NumberValue(strconv.FormatInt(n, 10))}
-	}
-	return jsonvalue.ObjectValue(number("input", u.Input), number("cache_read", u.CacheRead), number("cache_write", u.CacheWrite),
-		number("output", u.Output), number("reasoning", u.Reasoning))
+	return transcript.Object("input", u.Input, "cache_read", u.CacheRead, "cache_write", u.CacheWrite, "output", u.Output, "reasoning", u.Reasoning)
 }
 
 // readUsage reads the numbers of tokens from message_metadata. It returns nil if there are none.

@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -8,7 +9,7 @@ import (
 	"fmt"
 
 	"github.com/domarkx/domarkx/format/domarkx"
-	"github.com/domarkx/domarkx/format/jsonvalue"
+	"github.com/domarkx/domarkx/format/transcript"
 	"github.com/domarkx/domarkx/git-domarkx/chat/provider"
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
 )
@@ -88,13 +89,8 @@ func (t *turn) keepSummary(ctx context.Context, items []item, answer provider.An
 	if said == "" {
 		return fmt.Errorf("session %q: summarising its beginning: %w: the model wrote no summary", t.request.Session, provider.ErrAnswer)
 	}
-	model := answer.Model
-	if model == "" {
-		model = t.origin.Model
-	}
 	last := items[len(items)-1].id
-	meta := jsonvalue.ObjectValue(jsonvalue.Member{Name: metaCompacts, Value: jsonvalue.StringValue(last.String())},
-		jsonvalue.Member{Name: metaModel, Value: text(model)}, jsonvalue.Member{Name: metaProvider, Value: text(t.origin.Provider)})
+	meta := transcript.Object(metaCompacts, last.String(), metaModel, text(cmp.Or(answer.Model, t.origin.Model)), metaProvider, text(t.origin.Provider))
 	if answer.Usage.Context() > 0 {
 		meta = meta.With(metaUsage, usageValue(answer.Usage))
 	}

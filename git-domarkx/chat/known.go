@@ -26,10 +26,7 @@ const (
 )
 
 func metadata(m domarkx.Message, name string) jsonvalue.Value {
-	if m.Metadata == nil {
-		return jsonvalue.Value{}
-	}
-	v, _ := m.Metadata.Get(name)
+	v, _ := m.Meta().Get(name)
 	return v
 }
 

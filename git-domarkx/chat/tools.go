@@ -7,6 +7,7 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonvalue"
+	"github.com/domarkx/domarkx/format/transcript"
 	"github.com/domarkx/domarkx/git-domarkx/chat/provider"
 	"github.com/domarkx/domarkx/git-domarkx/engine/toolcall"
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
@@ -42,7 +43,7 @@ func (t toolTable) definitions() []provider.Tool {
 	for i, o := range t.offers {
 		schema := o.Schema
 		if schema.Kind() != jsonvalue.Object {
-			schema = jsonvalue.ObjectValue(jsonvalue.Member{Name: "type", Value: jsonvalue.StringValue("object")})
+			schema = transcript.Object("type", "object")
 		}
 		tools[i] = provider.Tool{Name: t.names[i], Description: o.Description, Schema: []byte(schema.JSON())}
 	}
@@ -91,11 +92,7 @@ func (t toolTable) block(c provider.Call) domarkx.Block {
 	case err != nil || arguments.Kind() != jsonvalue.Object || arguments.Depth() > maxArgumentDepth:
 		arguments = jsonvalue.StringValue(raw)
 	}
-	text := func(s string) jsonvalue.Value { return jsonvalue.StringValue(strings.ToValidUTF8(s, "\ufffd")) }
-	return domarkx.Block{Type: domarkx.CodeBlock, Language: toolCall, Text: toolcall.JSONLine(jsonvalue.ObjectValue(
-		jsonvalue.Member{Name: "resource", Value: text(resource)},
-		jsonvalue.Member{Name: "tool", Value: text(tool)},
-		jsonvalue.Member{Name: "arguments", Value: arguments}))}
+	return transcript.Code(toolCall, toolcall.JSONLine(transcript.Object("resource", text(resource), "tool", text(tool), "arguments", arguments)))
 }
 
 // maxArgumentDepth is the maximum nesting of arguments; the document adds some levels to it.

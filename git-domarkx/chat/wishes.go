@@ -24,9 +24,7 @@ var ignoredWords = []string{"url", "baseurl", "apibase", "apiurl", "endpoint", "
 func WishesOf(h domarkx.Header) Wishes {
 	var w Wishes
 	w.read("", h.ExecutionConfig, true)
-	if h.UserMetadata != nil {
-		w.read("", *h.UserMetadata, false)
-	}
+	w.read("", h.Meta(), false)
 	return w
 }
 

@@ -12,7 +12,7 @@ import (
 
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
-	"github.com/domarkx/domarkx/format/jsonvalue"
+	"github.com/domarkx/domarkx/format/transcript"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/edit"
 	"github.com/domarkx/domarkx/git-domarkx/engine/importer"
@@ -217,7 +217,7 @@ func (h *Dirs) commitOne(ctx context.Context, tx *transaction.Tx, c engine.Chang
 		return nil
 	}
 	spec := domarkx.ResourceSpec{ID: k.codec.Homes.Type, Type: k.codec.Homes.Type,
-		Config: jsonvalue.ObjectValue(jsonvalue.Member{Name: "type", Value: jsonvalue.StringValue(k.codec.Homes.Type)})}
+		Config: transcript.Object("type", k.codec.Homes.Type)}
 	version := domarkx.VersionCommit{Resources: []domarkx.ResourceVersion{{ResourceSpec: spec, Version: k.version}}, Operation: c.Operation,
 		Subject: "import the files of " + k.codec.Name, Author: c.Author, Committer: c.Committer}
 	if tip.ID != "" {

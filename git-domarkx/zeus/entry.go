@@ -32,28 +32,22 @@ type Entry struct {
 // it was saved. If the schema_version or the kind of any agent is unknown, Entries
 // returns an error and no agents.
 func Entries(doc *domarkx.Document) (entries []Entry, working []string, err error) {
-	if about := doc.Header.UserMetadata; about != nil {
-		version, ok := about.Get("schema_version")
-		if ok && !zeusformat.IsVersion(version) {
-			return nil, nil, fmt.Errorf("schema_version %s: %w, expected %d", version.JSON(), domarkx.ErrUnsupported, zeusformat.Version)
-		}
-		ids, _ := about.Get("working_agent_ids")
-		for _, id := range ids.Items() {
-			if id.Kind() == jsonvalue.String {
-				working = append(working, strings.TrimSpace(id.Text()))
-			}
+	about := doc.Header.Meta()
+	if version, ok := about.Get("schema_version"); ok && !zeusformat.IsVersion(version) {
+		return nil, nil, fmt.Errorf("schema_version %s: %w, expected %d", version.JSON(), domarkx.ErrUnsupported, zeusformat.Version)
+	}
+	for _, id := range transcript.Get(about, "working_agent_ids").Items() {
+		if id.Kind() == jsonvalue.String {
+			working = append(working, strings.TrimSpace(id.Text()))
 		}
 	}
 	for i, m := range doc.Conversation {
-		if m.Metadata == nil {
-			continue // the item is not an object; Zeus skips these too
-		}
-		kind, stated := m.Metadata.Get("kind")
+		v := entryReader{m.Meta()}
+		kind, stated := v.Get("kind")
 		if !stated {
-			continue // a message about the agents, not an agent
+			continue // a message about the agents, or an item that is not an object; Zeus skips these too
 		}
-		v := entryReader{*m.Metadata}
-		e := Entry{Kind: zeusformat.KindOf(*m.Metadata), ID: v.text("agent_id"), Name: v.text("name"), Role: v.text("role"),
+		e := Entry{Kind: zeusformat.KindOf(v.Value), ID: v.text("agent_id"), Name: v.text("name"), Role: v.text("role"),
 			Directory: v.text("cwd"), Path: v.text("session_path"), Session: transcript.Text(v.Value, "tmux_session"), Workspace: v.text("workspace"),
 			Parent: v.text("parent_id"), Owner: v.text("owner_id"), Phalanx: v.text("phalanx_id"), Digest: zeusformat.SessionDigest(m.Message)}
 		switch e.Kind {

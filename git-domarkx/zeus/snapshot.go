@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"time"
 	"unicode/utf8"
 
@@ -72,14 +71,8 @@ func (t *Terminals) Snapshot(live Live, hostname string, now time.Time) (snapsho
 	for _, id := range slices.Compact(working) {
 		ids = append(ids, jsonvalue.StringValue(id))
 	}
-	return zeusformat.AppendJSON(nil, jsonvalue.ObjectValue(
-		jsonvalue.Member{Name: "schema_version", Value: jsonvalue.NumberValue(strconv.Itoa(zeusformat.Version))},
-		jsonvalue.Member{Name: "created_at", Value: jsonvalue.StringValue(zeusformat.FormatTime(now))},
-		jsonvalue.Member{Name: "hostname", Value: jsonvalue.StringValue(hostname)},
-		jsonvalue.Member{Name: "working_agent_ids", Value: jsonvalue.ArrayValue(ids...)},
-		jsonvalue.Member{Name: "entry_count", Value: jsonvalue.NumberValue(strconv.Itoa(len(entries)))},
-		jsonvalue.Member{Name: "entries", Value: jsonvalue.ArrayValue(entries...)},
-	)), rows, nil
+	return zeusformat.AppendJSON(nil, transcript.Object("schema_version", int64(zeusformat.Version), "created_at", zeusformat.FormatTime(now), "hostname", hostname,
+		"working_agent_ids", transcript.List(ids...), "entry_count", int64(len(entries)), "entries", transcript.List(entries...))), rows, nil
 }
 
 // entry returns the snapshot entry of an agent, or an error if it could not be restored.

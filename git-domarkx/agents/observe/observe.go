@@ -19,7 +19,7 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx/format/domarkx"
-	"github.com/domarkx/domarkx/format/jsonvalue"
+	"github.com/domarkx/domarkx/format/transcript"
 	"github.com/domarkx/domarkx/git-domarkx/agents/opencodedb"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 	"github.com/domarkx/domarkx/git-domarkx/engine/sources"
@@ -88,10 +88,7 @@ const Resource = "worktree"
 
 // resourceOf returns the resource of a workspace version, given the version of the work tree.
 func resourceOf(version string) domarkx.ResourceVersion {
-	config := jsonvalue.ObjectValue(
-		jsonvalue.Member{Name: "type", Value: jsonvalue.StringValue("filesystem")}, jsonvalue.Member{Name: "id", Value: jsonvalue.StringValue(Resource)},
-		jsonvalue.Member{Name: "path", Value: jsonvalue.StringValue(".")},
-		jsonvalue.Member{Name: "observe", Value: jsonvalue.BoolValue(true)}, jsonvalue.Member{Name: "ignored", Value: jsonvalue.BoolValue(false)})
+	config := transcript.Object("type", "filesystem", "id", Resource, "path", ".", "observe", true, "ignored", false)
 	return domarkx.ResourceVersion{ResourceSpec: domarkx.ResourceSpec{ID: Resource, Type: "filesystem", Config: config}, Version: version}
 }
 

@@ -8,7 +8,6 @@ import (
 
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
-	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/git-domarkx/agents"
 	"github.com/domarkx/domarkx/git-domarkx/engine/toolcall"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
@@ -99,10 +98,7 @@ func (m *Manager) lastMessage(ctx context.Context, tip domarkx.Info, k int, agen
 	if err != nil || e.Role != domarkx.Assistant || len(msg.Content) == 0 {
 		return e, false, err
 	}
-	reason := jsonvalue.Value{}
-	if msg.Metadata != nil {
-		reason, _ = msg.Metadata.Get("stop_reason")
-	}
+	reason, _ := msg.Meta().Get("stop_reason")
 	if a, _ := agents.ByName(agent); strings.HasPrefix(reason.Text(), "tool") || a.StatesStop && reason.Text() == "" {
 		return e, false, nil
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/opencode"
+	"github.com/domarkx/domarkx/format/transcript"
 	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
 )
 
@@ -152,8 +153,7 @@ func (e *exporting) info() error {
 }
 
 func times(created, updated int64) jsonvalue.Value {
-	number := func(n int64) jsonvalue.Value { return jsonvalue.NumberValue(fmt.Sprint(n)) }
-	return jsonvalue.ObjectValue(jsonvalue.Member{Name: "created", Value: number(created)}, jsonvalue.Member{Name: "updated", Value: number(updated)})
+	return transcript.Object("created", created, "updated", updated)
 }
 
 // messages writes the messages with their parts. The query returns a row for each part, with the
