@@ -37,6 +37,24 @@ type Codec struct {
 	// Encode writes a whole document. The result depends only on the document and the target.
 	Encode func(doc *domarkx.Document, to Target) ([]byte, error)
 
+	Origin
+	// Open reads a document that may be larger than memory, or that may hold several conversations.
+	// The first one is the conversation that Decode returns. A stream is valid until the loop ends.
+	// If the document cannot be read, the iterator yields an error like that of Decode, and ends.
+	Open func(f File) iter.Seq2[Stream, error]
+	// Write, if not nil, is like Encode for messages that may not fit in memory. It records losses.
+	// The function that it returns writes the document, and may be called several times.
+	Write func(h domarkx.Header, messages Messages, to Target) (func(w io.Writer) error, error)
+	// Grow reads the data that was appended to a document. It returns true if the data only
+	// continues the document's first conversation; if not, the whole document must be read again.
+	Grow func(g Growth) (Grown, bool, error)
+	// Images reports that messages may contain images as data URLs, each on a line of its own. An
+	// import stores these images as files.
+	Images bool
+}
+
+// An Origin is what a codec knows of the program that writes its format.
+type Origin struct {
 	// Program is the name under which users know the format's program, such as "Claude Code"; "" if it is Name.
 	Program string
 	// Records reports that a call in its documents, whose resource is Name, is a record of what the format's
@@ -55,22 +73,9 @@ type Codec struct {
 	// Place returns the path at which the format's program stores a document. Callers increase
 	// attempt from 0 until the path is free; each value gives another path.
 	Place func(f File, attempt int) (Place, error)
-	// Open reads a document that may be larger than memory, or that may hold several conversations.
-	// The first one is the conversation that Decode returns. A stream is valid until the loop ends.
-	// If the document cannot be read, the iterator yields an error like that of Decode, and ends.
-	Open func(f File) iter.Seq2[Stream, error]
-	// Write, if not nil, is like Encode for messages that may not fit in memory. It records losses.
-	// The function that it returns writes the document, and may be called several times.
-	Write func(h domarkx.Header, messages Messages, to Target) (func(w io.Writer) error, error)
 	// IsPart reports whether the session with this header is only a part of the document that it
 	// was imported from. Then that document is not an export of the session.
 	IsPart func(h domarkx.Header) bool
-	// Grow reads the data that was appended to a document. It returns true if the data only
-	// continues the document's first conversation; if not, the whole document must be read again.
-	Grow func(g Growth) (Grown, bool, error)
-	// Images reports that messages may contain images as data URLs, each on a line of its own. An
-	// import stores these images as files.
-	Images bool
 	// NamedFiles, if not nil, describes the files that messages refer to by path. Formats with Open
 	// have none.
 	NamedFiles *NamedFiles

@@ -93,7 +93,7 @@ func shellCall(command string) []providertest.Call {
 }
 
 // stalled is an answer that stops in the middle.
-var stalled = providertest.Reply{Text: "An answer that never comes to its end, however long one waits.", Break: providertest.Stall, After: 12}
+var stalled = providertest.Reply{Text: "An answer that never comes to its end, however long one waits.", Stream: providertest.Stream{Break: providertest.Stall, After: 12}}
 
 // TestChatOnATerminal has a conversation: an answer, a call that is approved, Ctrl-C during an
 // answer, the history, and Ctrl-D.

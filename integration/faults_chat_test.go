@@ -55,7 +55,7 @@ func TestFaultKillStream(t *testing.T) {
 	for i := range rounds(t, 8) {
 		mark := fmt.Sprintf("r%dw", i)
 		server := providertest.Start(
-			providertest.Reply{Text: words(mark, 300), Break: providertest.Stall, After: 4 + random.IntN(250)},
+			providertest.Reply{Text: words(mark, 300), Stream: providertest.Stream{Break: providertest.Stall, After: 4 + random.IntN(250)}},
 			providertest.Reply{Text: "Going on."})
 		r.git("config", "domarkx.model.m.url", server.Base())
 		kill, ended := startChat(r, "-m", fmt.Sprintf("Question %d.", i), "s")
@@ -133,7 +133,7 @@ func TestFaultDiskFullStream(t *testing.T) {
 	t.Parallel()
 	r := newDisk(t, "tmpfs", "size=6m").with("TEST_KEY=" + providertest.Key)
 	more := make(chan struct{})
-	server := providertest.New(t, providertest.Reply{Text: words("w", 9000), Wait: more, After: 60}, providertest.Reply{Text: "Going on."})
+	server := providertest.New(t, providertest.Reply{Text: words("w", 9000), Stream: providertest.Stream{Wait: more, After: 60}}, providertest.Reply{Text: "Going on."})
 	talkIn(r, server)
 	_, ended := startChat(r, "-m", "Tell me.", "s")
 	eventually(t, "text arrives", func() bool { return strings.Contains(streamed(r), "w20 ") })
@@ -172,7 +172,7 @@ func TestFaultPowerStream(t *testing.T) {
 			p.site = p.with("TEST_KEY=" + providertest.Key)
 			more := make(chan struct{})
 			server := providertest.New(t,
-				providertest.Reply{Text: "It is said: " + words("w", 20), Wait: more, After: 18},
+				providertest.Reply{Text: "It is said: " + words("w", 20), Stream: providertest.Stream{Wait: more, After: 18}},
 				providertest.Reply{Text: "Going on."})
 			talkIn(p.site, server)
 			p.must("", "sync", "-f", p.dir)

@@ -32,16 +32,13 @@ func reading(whole, mended int64) format.Codec {
 		schema:  sync.OnceValues(func() (*schema.Schema, error) { return schema.Compile(schemaText) }),
 		message: sync.OnceValues(compileMessage)}
 	return format.Codec{
-		Name:     Name,
-		Detect:   Detect,
-		Decode:   c.decode,
-		Open:     c.open,
-		Encode:   Encode,
-		Write:    Write,
-		Identify: Identify,
-		Fork:     fork,
-		SavedAt:  SavedAt,
-		Place:    Place,
+		Name:   Name,
+		Detect: Detect,
+		Decode: c.decode,
+		Open:   c.open,
+		Encode: Encode,
+		Write:  Write,
+		Origin: format.Origin{Identify: Identify, Fork: fork, SavedAt: SavedAt, Place: Place},
 	}
 }
 

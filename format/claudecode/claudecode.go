@@ -114,7 +114,7 @@ func said(kind string, v jsonvalue.Value, s *transcript.Session) transcript.Note
 			s.Memory, s.Sub, s.Parent = sub, sub, id
 		}
 	case sub != "" && s.Sub == "": // old versions wrote the messages of sub-agents between those of the session
-		return transcript.Note{Sub: sub, Items: []jsonvalue.Value{v}}
+		return transcript.Note{Inner: transcript.Inner{Sub: sub, Items: []jsonvalue.Value{v}}}
 	case sub != s.Sub:
 		return transcript.Note{}
 	}
@@ -176,14 +176,14 @@ func progress(v jsonvalue.Value, s *transcript.Session) transcript.Note {
 	if transcript.Text(data, "type") != subProgress || id == "" || s.Sub != "" || s.Memory == transcript.Nested {
 		return transcript.Note{}
 	}
-	n := transcript.Note{Sub: id, Copies: transcript.Get(data, "normalizedMessages").Items(), Context: transcript.Text(v, "cwd") + "\n" + branchOf(v)}
+	n := transcript.Inner{Sub: id, Copies: transcript.Get(data, "normalizedMessages").Items(), Context: transcript.Text(v, "cwd") + "\n" + branchOf(v)}
 	if transcript.Text(data, "prompt") != "" { // the record with the prompt may be missing
 		n.Copies = append([]jsonvalue.Value{data}, n.Copies...)
 	}
 	if message := transcript.Get(data, "message"); message.Kind() == jsonvalue.Object {
 		n.Items = []jsonvalue.Value{message}
 	}
-	return n
+	return transcript.Note{Inner: n}
 }
 
 // queued returns a prompt that was typed while the agent worked. It is ignored if a later user message

@@ -146,7 +146,7 @@ func event(payload jsonvalue.Value, s *transcript.Session) transcript.Note {
 		return transcript.Note{Kind: transcript.About}
 	case "thread_rolled_back":
 		if n := transcript.Int(payload, "num_turns"); n > 0 {
-			return transcript.Note{Drop: int(min(n, 1<<20))}
+			return transcript.Note{Link: transcript.Link{Drop: int(min(n, 1<<20))}}
 		}
 	}
 	return transcript.Note{}

@@ -36,7 +36,7 @@ func note(v jsonvalue.Value, s *transcript.Session) transcript.Note {
 	case set.Kind() == jsonvalue.Object:
 		return header(set, s)
 	case transcript.Has(v, "$rewindTo"):
-		return transcript.Note{BackTo: "m " + transcript.Text(v, "$rewindTo")}
+		return transcript.Note{Link: transcript.Link{BackTo: "m " + transcript.Text(v, "$rewindTo")}}
 	case transcript.Has(v, "sessionId"):
 		s.ID = transcript.Text(v, "sessionId")
 		return header(v, s)
@@ -76,7 +76,7 @@ func note(v jsonvalue.Value, s *transcript.Session) transcript.Note {
 func header(v jsonvalue.Value, s *transcript.Session) transcript.Note {
 	s.Named(transcript.Text(v, "summary"), 1)
 	if messages := transcript.Get(v, "messages"); messages.Kind() == jsonvalue.Array {
-		return transcript.Note{Clear: true, Items: messages.Items()}
+		return transcript.Note{Inner: transcript.Inner{Clear: true, Items: messages.Items()}}
 	}
 	return transcript.Note{}
 }

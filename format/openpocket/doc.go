@@ -26,9 +26,7 @@ func Codec() format.Codec {
 		Decode: Decode,
 		Encode: Encode,
 		Write:  Write,
-		Place:  Place,
-		Fork:   fork,
-		Homes:  &format.Homes{Type: Name, Find: findHomes, Names: namesOfHome},
+		Origin: format.Origin{Place: Place, Fork: fork, Homes: &format.Homes{Type: Name, Find: findHomes, Names: namesOfHome}},
 	}
 }
 

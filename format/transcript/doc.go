@@ -73,6 +73,21 @@ type Note struct {
 	// Calls are the ids of the calls in the record. Results are the ids of the calls whose results
 	// are in the record. A result whose call is missing becomes a message.
 	Calls, Results []string
+	// Text is the text of a prompt. The first one that says something becomes the title if no record states one. A
+	// prompt also replaces an earlier Queued prompt with the same text. The text of an answer only
+	// identifies it among Copies.
+	Text string
+	// Queued reports that a prompt counts only if no other prompt with the same Text follows.
+	Queued bool
+	// Time is the time when the record was written, for [format.ParseTime].
+	Time string
+
+	Link
+	Inner
+}
+
+// A Link says what a record follows, or how far it goes back.
+type Link struct {
 	// ID identifies the record, and Parent is the ID of the record that it follows. Records with IDs
 	// form a tree. The conversation is the path from the root to the last record; other leaves end
 	// branches.
@@ -80,19 +95,15 @@ type Note struct {
 	// After identifies the message before a prompt; "" if unknown. If two prompts follow the same, the
 	// user has abandoned the first one: it and all that follows it are a branch.
 	After string
-	// Text is the text of a prompt. The first one that says something becomes the title if no record states one. A
-	// prompt also replaces an earlier Queued prompt with the same text. The text of an answer only
-	// identifies it among Copies.
-	Text string
-	// Queued reports that a prompt counts only if no other prompt with the same Text follows.
-	Queued bool
 	// Drop is the number of prompts to remove from the end of the conversation, with all that
 	// follows them. BackTo is the Group of a message to remove with all messages after it; if there
 	// is none, all messages are removed. Removed messages become a branch.
 	Drop   int
 	BackTo string
-	// Time is the time when the record was written, for [format.ParseTime].
-	Time string
+}
+
+// Inner are the records that are nested in a record.
+type Inner struct {
 	// Items are the records nested in this one. Clear reports that they replace the conversation so
 	// far.
 	Items []jsonvalue.Value

@@ -17,17 +17,14 @@ import (
 // Codec returns the codec for an agent's transcripts.
 func Codec(a *Agent) format.Codec {
 	c := format.Codec{
-		Name:     a.Name,
-		Program:  a.Program,
-		Records:  true,
-		Detect:   func(head []byte, _ string) bool { return a.Is(jsonlines.First(head)) },
-		Decode:   a.decode,
-		Encode:   a.encode,
-		Identify: a.identify,
-		Open:     a.open,
-		IsPart:   a.isPart,
-		Grow:     a.grow,
-		Images:   true,
+		Name:   a.Name,
+		Detect: func(head []byte, _ string) bool { return a.Is(jsonlines.First(head)) },
+		Decode: a.decode,
+		Encode: a.encode,
+		Origin: format.Origin{Program: a.Program, Records: true, Identify: a.identify, IsPart: a.isPart},
+		Open:   a.open,
+		Grow:   a.grow,
+		Images: true,
 	}
 	if a.Write != nil {
 		c.Write, c.Fork = a.write, a.fork

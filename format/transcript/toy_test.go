@@ -46,11 +46,11 @@ func toyNote(v jsonvalue.Value, s *transcript.Session) transcript.Note {
 	}
 	n := transcript.Note{
 		Kind: map[string]transcript.Kind{"user": transcript.Prompt, "model": transcript.Answer, "about": transcript.About}[text("is")],
-		ID:   text("node"), Parent: text("behind"),
-		Once: text("once"), Group: text("group"), After: text("after"), Text: text("text"), BackTo: text("backto"), Time: text("time"),
+		Once: text("once"), Group: text("group"), Text: text("text"), Time: text("time"),
 		Alone: transcript.Get(v, "alone").IsTrue(), Latest: transcript.Get(v, "latest").IsTrue(),
-		Queued: transcript.Get(v, "queued").IsTrue(), Clear: transcript.Get(v, "clear").IsTrue(),
-		Drop: int(transcript.Int(v, "drop")), Items: transcript.Get(v, "items").Items(),
+		Queued: transcript.Get(v, "queued").IsTrue(),
+		Link:   transcript.Link{ID: text("node"), Parent: text("behind"), After: text("after"), BackTo: text("backto"), Drop: int(transcript.Int(v, "drop"))},
+		Inner:  transcript.Inner{Clear: transcript.Get(v, "clear").IsTrue(), Items: transcript.Get(v, "items").Items()},
 	}
 	for _, item := range transcript.Get(v, "say").Items() {
 		if id := transcript.Text(item, "call"); id != "" {

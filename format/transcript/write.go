@@ -36,17 +36,22 @@ type Writer struct {
 	// its parts. Then no loss of the message is recorded.
 	Keep func(t Turn, m domarkx.WrittenMessage) bool
 
-	agent    *Agent
+	source
+	agent  *Agent
+	to     format.Target
+	out    *bufio.Writer
+	own    bool // the session was imported from this agent
+	seed   string
+	now    time.Time
+	calls  map[string]bool // ids of calls that are in use
+	failed error
+}
+
+// A source is what is written.
+type source struct {
 	header   domarkx.Header
 	messages format.Messages
-	to       format.Target
-	out      *bufio.Writer
-	part     part // the part of the session that is written
-	own      bool // the session was imported from this agent
-	seed     string
-	now      time.Time
-	calls    map[string]bool // ids of calls that are in use
-	failed   error
+	part     part
 }
 
 // A Turn is a message to be written.
@@ -86,7 +91,7 @@ func (a *Agent) WriteTo(out io.Writer, h domarkx.Header, messages format.Message
 	if part.summary >= 0 {
 		to.Lose("%d messages before a summary, which replaces them: with them, the session is too long for models", part.from)
 	}
-	w := &Writer{agent: a, header: h, messages: messages, part: part, to: to, out: bufio.NewWriterSize(out, 64<<10), calls: map[string]bool{}}
+	w := &Writer{source: source{h, messages, part}, agent: a, to: to, out: bufio.NewWriterSize(out, 64<<10), calls: map[string]bool{}}
 	if err := w.begin(); err != nil {
 		return err
 	}

@@ -33,8 +33,7 @@ func Codec() format.Codec {
 		Decode: c.decode,
 		Encode: Encode,
 		Write:  Write,
-
-		NamedFiles: &format.NamedFiles{Of: sessionPath, Is: IsTranscript, Digest: SessionDigest, WithDigest: withSessionDigest},
+		Origin: format.Origin{NamedFiles: &format.NamedFiles{Of: sessionPath, Is: IsTranscript, Digest: SessionDigest, WithDigest: withSessionDigest}},
 	}
 }
 

@@ -17,8 +17,7 @@ func copilotCLI() Agent {
 		Resume: Resume{Dir: below(home, "session-state"), Args: func(id string) []string { return []string{"--resume=" + id} }},
 		Hooks: Hooks{
 			Scopes: []Scope{User, Project}, Named: true, Header: transcript.Object("version", int64(1)),
-			Events:  []string{"sessionStart", "userPromptSubmitted", "preToolUse", "postToolUse", "agentStop", "sessionEnd"},
-			Session: "sessionId", Transcript: "transcriptPath", Call: "toolCallId",
+			Events: []string{"sessionStart", "userPromptSubmitted", "preToolUse", "postToolUse", "agentStop", "sessionEnd"},
 			Entry: func(command string) jsonvalue.Value {
 				return transcript.Object("type", "command", "bash", command, "powershell", command, "timeoutSec", int64(seconds))
 			},
@@ -28,10 +27,7 @@ func copilotCLI() Agent {
 				}
 				return []string{filepath.Join(home(p.Environ), "hooks", "domarkx.json")}
 			},
-			Runs: func(installed string, p Payload) bool { // it also runs hooks of Claude Code
-				path := p.Text("transcript_path")
-				return installed == claudecode.Name && !runsCursor(installed, p) && p.Has("timestamp") && (path == "" || filepath.Base(path) == "events.jsonl")
-			},
+			Payloads: Payloads{Session: "sessionId", Transcript: "transcriptPath", Call: "toolCallId", Runs: runsCopilot},
 		},
 		Servers: func(_ Scope, p Place) Servers {
 			return Servers{Files: []string{filepath.Join(home(p.Environ), "mcp-config.json")}, Entry: func(command []string) jsonvalue.Value {
@@ -39,4 +35,10 @@ func copilotCLI() Agent {
 			}}
 		},
 	}
+}
+
+// runsCopilot reports whether Copilot CLI runs a hook, which also runs those of Claude Code.
+func runsCopilot(installed string, p Payload) bool {
+	path := p.Text("transcript_path")
+	return installed == claudecode.Name && !runsCursor(installed, p) && p.Has("timestamp") && (path == "" || filepath.Base(path) == "events.jsonl")
 }

@@ -16,10 +16,10 @@ func cursorCLI() Agent {
 		Home: home, Files: []string{"projects/*/agent-transcripts/**/*.jsonl"}, Origin: named,
 		Hooks: Hooks{
 			Scopes: []Scope{User, Project}, Header: transcript.Object("version", int64(1)), Files: inDirectory(home, ".cursor", "hooks.json"),
-			Events:  []string{"sessionStart", "beforeSubmitPrompt", "preToolUse", "postToolUse", "stop", "sessionEnd"},
-			More:    map[string]Kind{"afterFileEdit": ToolsDone, "afterShellExecution": ToolsDone},
-			Entry:   func(command string) jsonvalue.Value { return transcript.Object("command", command) },
-			Session: "conversation_id", Trees: "workspace_roots", Runs: runsCursor,
+			Events:   []string{"sessionStart", "beforeSubmitPrompt", "preToolUse", "postToolUse", "stop", "sessionEnd"},
+			More:     map[string]Kind{"afterFileEdit": ToolsDone, "afterShellExecution": ToolsDone},
+			Entry:    func(command string) jsonvalue.Value { return transcript.Object("command", command) },
+			Payloads: Payloads{Session: "conversation_id", Trees: "workspace_roots", Runs: runsCursor},
 		},
 		Servers: serversIn(inDirectory(home, ".cursor", "mcp.json")),
 	}

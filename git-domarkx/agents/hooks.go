@@ -60,6 +60,11 @@ type Hooks struct {
 
 	// Variable is the environment variable with the directory of the project; "" if there is none.
 	Variable string
+	Payloads
+}
+
+// Payloads say how the payloads of an agent's hooks differ from the usual ones.
+type Payloads struct {
 	// Session, Transcript, Call and Trees are the names of members of a payload, beside the usual ones.
 	Session, Transcript, Call, Trees string
 	// Runs reports whether a payload of a hook that was installed for another agent is of this one.

@@ -12,9 +12,11 @@ func qwenCode() Agent {
 		Hooks: Hooks{
 			Scopes: []Scope{User, Project}, Entry: nested(milliseconds), Files: settings,
 			Events: []string{"SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop"}, Batch: "PostToolBatch", Since: "0.24.4",
-			Call: "tool_call_id", // tool_use_id is in no transcript
-			Repeats: func(k Kind, p Payload) bool { // it submits the results of calls as an empty prompt
-				return k == PromptSubmit && string(p["prompt"]) == `""`
+			Payloads: Payloads{
+				Call: "tool_call_id", // tool_use_id is in no transcript
+				Repeats: func(k Kind, p Payload) bool { // it submits the results of calls as an empty prompt
+					return k == PromptSubmit && string(p["prompt"]) == `""`
+				},
 			},
 		},
 		Servers: serversIn(settings),

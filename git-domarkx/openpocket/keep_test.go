@@ -31,7 +31,7 @@ func TestMain(m *testing.M) { os.Exit(enginetest.Main(m)) }
 // robot is a format whose program has its documents in the directory "talks" beside a file "robot.cfg", and its
 // memory in "memory".
 func robot(name string) format.Codec {
-	return format.Codec{Name: name, Homes: &format.Homes{
+	return format.Codec{Name: name, Origin: format.Origin{Homes: &format.Homes{
 		Type: name,
 		Find: func(files []string, head func(string) []byte) []format.Home {
 			var homes []format.Home
@@ -44,7 +44,7 @@ func robot(name string) format.Codec {
 			return homes
 		},
 		Names: func(h domarkx.Header, m domarkx.Message, has func(string) bool) bool { return has(m.Content[0].Text) },
-	}}
+	}}}
 }
 
 // A desk is a repository, and a directory of a robot.

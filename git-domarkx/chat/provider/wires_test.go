@@ -81,7 +81,7 @@ func stored(a provider.Answer) provider.Message {
 var loop = []providertest.Reply{
 	{Thought: "They want <files> & more: é 😀.", Text: "Let me look. 😀/é", Calls: []providertest.Call{
 		{Name: "shell__run_command", Arguments: `{"command": "ls -l /é😀", "n": 1.0}`}, {Name: "shell__run_command", Arguments: `{"command":"pwd"}`}},
-		Usage: providertest.Usage{Input: 100, CacheRead: 40, Output: 20, Reasoning: 8}, Unknown: true},
+		Usage: providertest.Usage{Input: 100, CacheRead: 40, Output: 20, Reasoning: 8}, Stream: providertest.Stream{Unknown: true}},
 	{Text: "Two files.", Usage: providertest.Usage{Input: 3, Output: 2}},
 	{Text: "Again."},
 }
@@ -274,7 +274,7 @@ func TestFailures(t *testing.T) {
 }
 
 func TestOverloadInStream(t *testing.T) {
-	each(t, []providertest.Reply{{Text: "Hello there.", Break: providertest.Overloaded, After: 1}}, func(t *testing.T, _ *providertest.Server, w provider.Wire) {
+	each(t, []providertest.Reply{{Text: "Hello there.", Stream: providertest.Stream{Break: providertest.Overloaded, After: 1}}}, func(t *testing.T, _ *providertest.Server, w provider.Wire) {
 		_, err := w.Stream(t.Context(), ask("Well?"), none)
 		if !errors.Is(err, provider.ErrBusy) && !errors.Is(err, provider.ErrServer) {
 			t.Errorf("error %v, expected that the provider is busy", err)
@@ -369,7 +369,7 @@ func TestTooLargeAnswer(t *testing.T) {
 }
 
 func TestCancel(t *testing.T) {
-	each(t, []providertest.Reply{{Text: "One two three four five.", Break: providertest.Stall, After: 6}}, func(t *testing.T, _ *providertest.Server, w provider.Wire) {
+	each(t, []providertest.Reply{{Text: "One two three four five.", Stream: providertest.Stream{Break: providertest.Stall, After: 6}}}, func(t *testing.T, _ *providertest.Server, w provider.Wire) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		stop := errors.New("stop")
 		got, err := w.Stream(ctx, ask("Well?"), func(provider.Event) { cancel(stop) })
@@ -422,8 +422,8 @@ func TestClientRepeats(t *testing.T) {
 		{"busy without a time", []providertest.Reply{{Status: 429}, {Status: 529}, {Status: 500}, {Text: "Yes."}}, []time.Duration{0, 0, 0}, nil},
 		{"busy for long", []providertest.Reply{{Status: 429, Header: wait("3600")}}, nil, provider.ErrBusy},
 		{"busy for ever", []providertest.Reply{{Status: 503}, {Status: 503}, {Status: 503}, {Status: 503}, {Status: 503}}, []time.Duration{0, 0, 0, 0}, provider.ErrBusy},
-		{"cut before anything came", []providertest.Reply{{Text: "No.", Break: providertest.Cut}, {Text: "Yes."}}, []time.Duration{0}, nil},
-		{"cut after something came", []providertest.Reply{{Text: "No no no no no.", Break: providertest.Cut, After: 6}}, nil, provider.ErrCut},
+		{"cut before anything came", []providertest.Reply{{Text: "No.", Stream: providertest.Stream{Break: providertest.Cut}}, {Text: "Yes."}}, []time.Duration{0}, nil},
+		{"cut after something came", []providertest.Reply{{Text: "No no no no no.", Stream: providertest.Stream{Break: providertest.Cut, After: 6}}}, nil, provider.ErrCut},
 		{"not valid", []providertest.Reply{{Status: 400}}, nil, provider.ErrRequest},
 	}
 	for _, test := range tests {

@@ -34,6 +34,11 @@ type Reply struct {
 	Body     string
 	Redirect string // a URL to redirect to
 
+	Stream
+}
+
+// A Stream is what happens in the stream of an answer.
+type Stream struct {
 	Break   Break // failure within the stream
 	After   int   // number of events before the failure
 	Unknown bool  // adds events of unknown types to the stream
