@@ -3,37 +3,30 @@ package provider
 import (
 	"bytes"
 	"encoding/json"
-	"strings"
-	"unicode/utf8"
+	"fmt"
 )
 
-// An Array builds a large JSON array that is a member of a JSON object.
+// An Array builds a large JSON array that is the last member of a JSON object.
 type Array struct {
-	b     []byte // the object up to the array, and the items so far
-	first int    // offset of the first item in b
-	tail  []byte // the rest of the object after the array
+	b       bytes.Buffer // the object up to the array, and the items so far
+	encoder *json.Encoder
+	first   int // offset of the first item in b
 }
 
-// NewArray returns an empty array that replaces a member of a JSON object. size is an estimate of
-// the array's size in bytes.
-func NewArray(object []byte, member string, size int) (*Array, error) {
-	object, err := SetMember(object, member, []byte("[]"))
+// NewArray returns an empty array that is added to the JSON encoding of an object, which has other
+// members. size is an estimate of the array's size in bytes.
+func NewArray(object any, member string, size int) (*Array, error) {
+	begin, err := json.Marshal(object)
 	if err != nil {
 		return nil, err
 	}
-	members, err := Members(object)
-	if err != nil {
-		return nil, err
-	}
-	at := 0
-	for _, m := range members {
-		if m.Name == member {
-			at = m.start
-		}
-	}
-	a := &Array{b: make([]byte, 0, len(object)+size), tail: object[at+len("[]"):]}
-	a.b = append(append(a.b, object[:at]...), '[')
-	a.first = len(a.b)
+	a := &Array{}
+	a.b.Grow(len(begin) + size)
+	a.b.Write(begin[:len(begin)-1])
+	fmt.Fprintf(&a.b, ",%q:[", member)
+	a.first = a.b.Len()
+	a.encoder = json.NewEncoder(&a.b)
+	a.encoder.SetEscapeHTML(false)
 	return a, nil
 }
 
@@ -41,82 +34,36 @@ func NewArray(object []byte, member string, size int) (*Array, error) {
 func (a *Array) Add(values ...[]byte) {
 	for _, v := range values {
 		a.next()
-		a.b = append(a.b, v...)
+		a.b.Write(v)
 	}
 }
 
 // Marshal appends the JSON encoding of v.
 func (a *Array) Marshal(v any) error {
-	encoded, err := json.Marshal(v)
-	if err == nil {
-		a.Add(encoded)
-	}
-	return err
-}
-
-// Text appends an item that consists of before, text as a JSON string, and after. It is much faster
-// than encoding a message.
-func (a *Array) Text(before, text, after string) {
 	a.next()
-	a.b = append(a.b, before...)
-	a.b = appendString(a.b, text)
-	a.b = append(a.b, after...)
+	err := a.encoder.Encode(v)
+	a.b.Truncate(a.b.Len() - len("\n"))
+	return err
 }
 
 // Items appends an item that consists of before, the JSON values separated by commas, and after.
 func (a *Array) Items(before string, items [][]byte, after string) {
 	a.next()
-	a.b = append(a.b, before...)
-	for i, item := range items {
-		if i > 0 {
-			a.b = append(a.b, ',')
-		}
-		a.b = append(a.b, item...)
-	}
-	a.b = append(a.b, after...)
+	a.b.WriteString(before)
+	a.b.Write(bytes.Join(items, []byte(",")))
+	a.b.WriteString(after)
 }
 
 func (a *Array) next() {
-	if len(a.b) > a.first {
-		a.b = append(a.b, ',')
+	if a.b.Len() > a.first {
+		a.b.WriteByte(',')
 	}
 }
 
 // Object returns the whole object. After that, nothing can be added.
-func (a *Array) Object() []byte { return append(append(a.b, ']'), a.tail...) }
-
-func appendString(b []byte, text string) []byte {
-	start := len(b)
-	b = append(b, '"')
-	done, usual := 0, false
-	for i := range len(text) {
-		c := text[i]
-		switch {
-		case c >= utf8.RuneSelf && !usual:
-			if usual = utf8.ValidString(text) && !strings.Contains(text, "\u2028") && !strings.Contains(text, "\u2029"); !usual {
-				return appendUnusual(b[:start], text)
-			}
-		case c < ' ' && c != '\n' && c != '\t' && c != '\r':
-			return appendUnusual(b[:start], text)
-		case c == '"' || c == '\\' || c < ' ':
-			b = append(b, text[done:i]...)
-			b = append(b, '\\', escapes[c])
-			done = i + 1
-		}
-	}
-	return append(append(b, text[done:]...), '"')
-}
-
-// escapes maps a character to the second character of its short escape.
-var escapes = [...]byte{'\n': 'n', '\t': 't', '\r': 'r', '"': '"', '\\': '\\'}
-
-// appendUnusual is like appendString, but accepts any text.
-func appendUnusual(b []byte, text string) []byte {
-	var out bytes.Buffer
-	encoder := json.NewEncoder(&out)
-	encoder.SetEscapeHTML(false)
-	_ = encoder.Encode(text) // encoding a string cannot fail
-	return append(b, bytes.TrimSuffix(out.Bytes(), []byte("\n"))...)
+func (a *Array) Object() []byte {
+	a.b.WriteString("]}")
+	return a.b.Bytes()
 }
 
 // SizeOf returns an estimate of a conversation's size as JSON, in bytes.

@@ -216,13 +216,3 @@ func (t *RawText) Text() string {
 func Join(values [][]byte) []byte {
 	return append(append([]byte{'['}, bytes.Join(values, []byte(","))...), ']')
 }
-
-// OnlyText returns the text of a message that consists of exactly one text, as most messages of a
-// long conversation do.
-func OnlyText(m Message) (text string, ok bool) {
-	if m.Raw != nil || len(m.Parts) != 1 {
-		return "", false
-	}
-	t, ok := m.Parts[0].(Text)
-	return t.Text, ok
-}

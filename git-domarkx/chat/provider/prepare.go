@@ -49,9 +49,6 @@ func Prepare(r Request, rules Rules) []Message {
 	}
 	p.out = make([]Message, 0, len(r.Messages)+2)
 	for _, m := range r.Messages {
-		if p.text(m) {
-			continue
-		}
 		if m.Role == Assistant {
 			p.assistant(m)
 		} else {
@@ -98,20 +95,6 @@ func (p *preparation) add(role Role, parts ...Part) {
 		return
 	}
 	p.out = append(p.out, Message{Role: role, Parts: parts})
-}
-
-// text handles the most frequent case: a message with only one text that every provider accepts. It
-// returns false if the message must be handled otherwise.
-func (p *preparation) text(m Message) bool {
-	text, ok := OnlyText(m)
-	if !ok || text == "" || sendable(text) != text || m.Role != Assistant && m.Role != User {
-		return false
-	}
-	if n := len(p.out); n > 0 && m.Role == User && p.out[n-1].Role == User {
-		return false
-	}
-	p.out = append(p.out, Message{Role: m.Role, Parts: m.Parts[:1:1]})
-	return true
 }
 
 func (p *preparation) user(m Message) {

@@ -5,10 +5,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/domarkx/domarkx/git-domarkx/chat/provider"
-	"github.com/domarkx/domarkx/git-domarkx/chat/provider/providertest"
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/domarkx/domarkx/git-domarkx/chat/provider"
+	"github.com/domarkx/domarkx/git-domarkx/chat/provider/providertest"
 )
 
 var testRules = provider.Rules{

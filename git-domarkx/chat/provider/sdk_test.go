@@ -7,10 +7,11 @@ import (
 
 	"github.com/anthropics/anthropic-sdk-go"
 	anthropicoption "github.com/anthropics/anthropic-sdk-go/option"
-	"github.com/domarkx/domarkx/git-domarkx/chat/provider/providertest"
 	"github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
 	"github.com/openai/openai-go/v3/responses"
+
+	"github.com/domarkx/domarkx/git-domarkx/chat/provider/providertest"
 )
 
 // reply is what the providers' SDKs decode below, once streamed and once plain, so that the server of the

@@ -11,11 +11,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/domarkx/domarkx/git-domarkx/chat/provider"
 	"github.com/domarkx/domarkx/git-domarkx/chat/provider/anthropic"
 	"github.com/domarkx/domarkx/git-domarkx/chat/provider/openai"
 	"github.com/domarkx/domarkx/git-domarkx/chat/provider/providertest"
-	"github.com/google/go-cmp/cmp"
 )
 
 // wires are the four wires, each to a server and with a model's name.

@@ -28,11 +28,7 @@ func requestBody(o provider.Origin, r provider.Request, form thinkingForm) ([]by
 	} else if n := len(p.Tools); n > 0 {
 		p.Tools[n-1].CacheControl = ephemeral
 	}
-	body, err := json.Marshal(p)
-	if err != nil {
-		return nil, err
-	}
-	messages, err := provider.NewArray(body, "messages", provider.SizeOf(prepared))
+	messages, err := provider.NewArray(p, "messages", provider.SizeOf(prepared))
 	if err != nil {
 		return nil, err
 	}
@@ -61,10 +57,6 @@ func addMessage(messages *provider.Array, m provider.Message, anchor bool) error
 		messages.Items(`{"role":"assistant","content":[`, m.Raw.Items, `]}`)
 		return nil
 	}
-	if text, ok := provider.OnlyText(m); ok && !anchor {
-		messages.Text(textHeads[m.Role], text, `}]}`)
-		return nil
-	}
 	var blocks []contentBlock
 	for _, part := range m.Parts {
 		switch part := part.(type) {
@@ -82,12 +74,6 @@ func addMessage(messages *provider.Array, m provider.Message, anchor bool) error
 		blocks[n-1].CacheControl = ephemeral
 	}
 	return messages.Marshal(message{Role: string(m.Role), Content: blocks})
-}
-
-// textHeads are the beginnings of the JSON of messages that consist of one text.
-var textHeads = map[provider.Role]string{
-	provider.User:      `{"role":"user","content":[{"type":"text","text":`,
-	provider.Assistant: `{"role":"assistant","content":[{"type":"text","text":`,
 }
 
 func resultBlock(r provider.Result) contentBlock {

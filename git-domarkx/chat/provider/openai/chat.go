@@ -67,12 +67,8 @@ func (w *Chat) body(r provider.Request) ([]byte, error) {
 		}
 		p.Tools = append(p.Tools, chatTool{"function", chatFunction{t.Name, t.Description, parameters}})
 	}
-	body, err := json.Marshal(p)
-	if err != nil {
-		return nil, err
-	}
 	prepared := provider.Prepare(r, provider.Rules{Origin: w.origin, ValidID: validID, CallIDs: chatCallIDs})
-	messages, err := provider.NewArray(body, "messages", provider.SizeOf(prepared))
+	messages, err := provider.NewArray(p, "messages", provider.SizeOf(prepared))
 	if err != nil {
 		return nil, err
 	}
@@ -89,17 +85,7 @@ func (w *Chat) body(r provider.Request) ([]byte, error) {
 	return messages.Object(), nil
 }
 
-// textHeads are the beginnings of the JSON of messages that consist of one text.
-var textHeads = map[provider.Role]string{
-	provider.User:      `{"role":"user","content":`,
-	provider.Assistant: `{"role":"assistant","content":`,
-}
-
 func (w *Chat) addMessage(messages *provider.Array, m provider.Message) error {
-	if text, ok := provider.OnlyText(m); ok {
-		messages.Text(textHeads[m.Role], text, `}`)
-		return nil
-	}
 	switch {
 	case m.Raw != nil:
 		messages.Add(m.Raw.Items...)

@@ -66,12 +66,8 @@ func (w *Responses) body(r provider.Request, encrypted bool) ([]byte, error) {
 		}
 		p.Tools = append(p.Tools, responsesTool{Type: "function", Name: t.Name, Description: t.Description, Parameters: parameters})
 	}
-	body, err := json.Marshal(p)
-	if err != nil {
-		return nil, err
-	}
 	prepared := provider.Prepare(r, provider.Rules{Origin: w.origin, ValidID: validID, CallIDs: responsesCallIDs})
-	input, err := provider.NewArray(body, "input", provider.SizeOf(prepared))
+	input, err := provider.NewArray(p, "input", provider.SizeOf(prepared))
 	if err != nil {
 		return nil, err
 	}
@@ -87,10 +83,6 @@ func (w *Responses) body(r provider.Request, encrypted bool) ([]byte, error) {
 func addItems(input *provider.Array, m provider.Message) error {
 	if m.Raw != nil {
 		input.Add(m.Raw.Items...)
-		return nil
-	}
-	if text, ok := provider.OnlyText(m); ok {
-		input.Text(itemHeads[m.Role], text, `}]}`)
 		return nil
 	}
 	var items []inputItem
@@ -125,12 +117,6 @@ func addItems(input *provider.Array, m provider.Message) error {
 		}
 	}
 	return nil
-}
-
-// itemHeads are the beginnings of the JSON of messages that consist of one text.
-var itemHeads = map[provider.Role]string{
-	provider.User:      `{"type":"message","role":"user","content":[{"type":"input_text","text":`,
-	provider.Assistant: `{"type":"message","role":"assistant","content":[{"type":"output_text","text":`,
 }
 
 func dataURL(i provider.Image) string {
