@@ -32,8 +32,20 @@ func Post(ctx context.Context, client *http.Client, url string, header http.Head
 	return response, nil
 }
 
-// Events reads the events of a response.
-func Events(response *http.Response) ssestream.Decoder { return ssestream.NewDecoder(response) }
+// ReadEvents calls event for each event of a response until done is set. If the response ends before, the
+// answer is whole if mayEnd is set.
+func ReadEvents(ctx context.Context, response *http.Response, key Key, event func(data []byte) error, done, mayEnd *bool) error {
+	events := ssestream.NewDecoder(response)
+	for !*done && events.Next() {
+		if err := event(events.Event().Data); err != nil {
+			return err
+		}
+	}
+	if *done || *mayEnd && events.Err() == nil {
+		return nil
+	}
+	return Broken(ctx, events.Err(), key, ErrCut)
+}
 
 // Decode decodes JSON from a server. Members of other types than expected count as missing, because servers differ in what
 // they send beside an answer.

@@ -33,16 +33,7 @@ type block struct {
 // read reads a stream to its end.
 func (a *answer) read(ctx context.Context, res *http.Response) error {
 	a.blocks = map[int64]*block{}
-	events := provider.Events(res)
-	for !a.done && events.Next() {
-		if err := a.event(events.Event().Data); err != nil {
-			return err
-		}
-	}
-	if !a.done {
-		return provider.Broken(ctx, events.Err(), a.key, provider.ErrCut)
-	}
-	return nil
+	return provider.ReadEvents(ctx, res, a.key, a.event, &a.done, &a.done)
 }
 
 func (a *answer) event(data []byte) error {

@@ -20,6 +20,7 @@ type chatAnswer struct {
 	finish    string
 	refused   bool
 	done      bool
+	mayEnd    bool // some servers do not send "[DONE]", so a finish_reason suffices
 }
 
 // A chatCall is a call in progress.
@@ -30,17 +31,7 @@ type chatCall struct {
 }
 
 func (a *chatAnswer) read(ctx context.Context, res *http.Response) error {
-	events := provider.Events(res)
-	for !a.done && events.Next() {
-		if err := a.chunk(events.Event().Data); err != nil {
-			return err
-		}
-	}
-	// Some servers do not send "[DONE]", so a finish_reason suffices.
-	if !a.done && (a.finish == "" || events.Err() != nil) {
-		return provider.Broken(ctx, events.Err(), a.key, provider.ErrCut)
-	}
-	return nil
+	return provider.ReadEvents(ctx, res, a.key, a.chunk, &a.done, &a.mayEnd)
 }
 
 func (a *chatAnswer) chunk(data []byte) error {
@@ -84,7 +75,7 @@ func (a *chatAnswer) chunk(data []byte) error {
 		}
 	}
 	if reason := chunk.Choices[0].FinishReason; reason != "" {
-		a.finish = reason
+		a.finish, a.mayEnd = reason, true
 	}
 	return nil
 }

@@ -21,16 +21,7 @@ type responsesAnswer struct {
 }
 
 func (a *responsesAnswer) read(ctx context.Context, res *http.Response) error {
-	events := provider.Events(res)
-	for !a.done && events.Next() {
-		if err := a.event(events.Event().Data); err != nil {
-			return err
-		}
-	}
-	if !a.done {
-		return provider.Broken(ctx, events.Err(), a.key, provider.ErrCut)
-	}
-	return nil
+	return provider.ReadEvents(ctx, res, a.key, a.event, &a.done, &a.done)
 }
 
 func (a *responsesAnswer) event(data []byte) error {
