@@ -13,18 +13,12 @@ func writeCall(b *bytes.Buffer, call *transcript.Call, result *transcript.Result
 	if result != nil && result.Failed {
 		class = "call failed"
 	}
-	b.WriteString(`<details class="` + class + `"><summary><span class="tool">`)
-	escape(b, clean(cut(call.Tool, 80)))
-	b.WriteString("</span> ")
+	enclose(b, `<details class="`+class+`"><summary><span class="tool">`, clean(cut(call.Tool, 80)), "</span> ")
 	if status := result.Status(); status != "" { // before the argument, which may fill the line
-		b.WriteString(`<span class="status">`)
-		escape(b, clean(cut(status, 40)))
-		b.WriteString("</span> ")
+		enclose(b, `<span class="status">`, clean(cut(status, 40)), "</span> ")
 	}
 	if brief := call.Brief(); brief != "" {
-		b.WriteString(`<span class="brief">`)
-		escape(b, clean(cut(brief, 160)))
-		b.WriteString("</span>")
+		enclose(b, `<span class="brief">`, clean(cut(brief, 160)), "</span>")
 	}
 	b.WriteString("</summary>\n")
 	writeSections(b, call.Sections())
@@ -60,18 +54,14 @@ func writeSections(b *bytes.Buffer, sections []transcript.Section) {
 }
 
 func writeLabel(b *bytes.Buffer, label string) {
-	b.WriteString(`<p class="label">`)
-	escape(b, clean(cut(label, 80)))
-	b.WriteString("</p>")
+	enclose(b, `<p class="label">`, clean(cut(label, 80)), "</p>")
 }
 
 // writeFields writes the names and values of short arguments.
 func writeFields(b *bytes.Buffer, members []jsonvalue.Member) {
 	b.WriteString("<dl>")
 	for _, m := range members {
-		b.WriteString("<dt>")
-		escape(b, clean(cut(m.Name, 80)))
-		b.WriteString("</dt><dd>")
+		enclose(b, "<dt>", clean(cut(m.Name, 80)), "</dt><dd>")
 		value := m.Value.Text()
 		if m.Value.Kind() != jsonvalue.String {
 			value = m.Value.JSON()

@@ -103,9 +103,7 @@ func writeDiffLine(b *bytes.Buffer, class, line string) {
 		escape(b, line)
 		return
 	}
-	b.WriteString(`<span class="` + class + `">`)
-	escape(b, line)
-	b.WriteString("</span>")
+	enclose(b, `<span class="`+class+`">`, line, "</span>")
 }
 
 // writeReplacement writes a replacement as a diff of the old text and the new one.

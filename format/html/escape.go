@@ -7,30 +7,16 @@ import (
 	"unicode/utf8"
 )
 
+var entities = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&#39;")
+
 // escape appends text to dst, escaped for HTML text and for quoted attributes.
-func escape(dst *bytes.Buffer, s string) {
-	from := 0
-	for i := 0; i < len(s); i++ {
-		var entity string
-		switch s[i] {
-		case '&':
-			entity = "&amp;"
-		case '<':
-			entity = "&lt;"
-		case '>':
-			entity = "&gt;"
-		case '"':
-			entity = "&quot;"
-		case '\'':
-			entity = "&#39;"
-		default:
-			continue
-		}
-		dst.WriteString(s[from:i])
-		dst.WriteString(entity)
-		from = i + 1
-	}
-	dst.WriteString(s[from:])
+func escape(dst *bytes.Buffer, s string) { _, _ = entities.WriteString(dst, s) }
+
+// enclose appends an escaped text between HTML.
+func enclose(dst *bytes.Buffer, before, s, after string) {
+	dst.WriteString(before)
+	escape(dst, s)
+	dst.WriteString(after)
 }
 
 // clean returns a text without hidden characters and without reordering: control characters become

@@ -2,9 +2,11 @@ package html
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 
 	"github.com/yuin/goldmark"
@@ -47,9 +49,7 @@ func (w *markdownWriter) write(dst *bytes.Buffer, source string) error {
 		return nil
 	}
 	if !isTame(source) {
-		dst.WriteString(`<pre class="plain">`)
-		escape(dst, source)
-		dst.WriteString("</pre>\n")
+		enclose(dst, `<pre class="plain">`, source, "</pre>\n")
 		return nil
 	}
 	data := []byte(source)
@@ -115,43 +115,37 @@ func nesting(line string) int {
 
 // RegisterFuncs sets the functions for nodes that are not rendered as usual.
 func (w *markdownWriter) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
-	r.Register(ast.KindHTMLBlock, w.rawBlock)
-	r.Register(ast.KindRawHTML, w.rawInline)
-	r.Register(ast.KindLink, w.link)
-	r.Register(ast.KindAutoLink, w.autoLink)
-	r.Register(ast.KindImage, w.image)
-	r.Register(ast.KindHeading, w.heading)
-	r.Register(ast.KindCodeBlock, w.code)
-	r.Register(ast.KindFencedCodeBlock, w.code)
+	for kind, write := range map[ast.NodeKind]func(b *bytes.Buffer, source []byte, n ast.Node){
+		ast.KindHTMLBlock: rawBlock, ast.KindRawHTML: rawInline, ast.KindAutoLink: autoLink, ast.KindImage: w.image,
+		ast.KindCodeBlock: code, ast.KindFencedCodeBlock: code,
+	} {
+		r.Register(kind, func(dst util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+			var b bytes.Buffer
+			if entering {
+				write(&b, source, n)
+			}
+			_, err := dst.Write(b.Bytes())
+			return ast.WalkSkipChildren, err
+		})
+	}
+	r.Register(ast.KindLink, link)
+	r.Register(ast.KindHeading, heading)
 }
 
-func (w *markdownWriter) rawBlock(dst util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
-	if entering {
-		var b bytes.Buffer
-		b.WriteString(`<pre class="plain">`)
-		escape(&b, string(lines(n, source)))
-		if block := n.(*ast.HTMLBlock); block.HasClosure() {
-			escape(&b, string(block.ClosureLine.Value(source)))
-		}
-		b.WriteString("</pre>\n")
-		_, err := dst.Write(b.Bytes())
-		return ast.WalkSkipChildren, err
+func rawBlock(b *bytes.Buffer, source []byte, n ast.Node) {
+	text := string(lines(n, source))
+	if block := n.(*ast.HTMLBlock); block.HasClosure() {
+		text += string(block.ClosureLine.Value(source))
 	}
-	return ast.WalkContinue, nil
+	enclose(b, `<pre class="plain">`, text, "</pre>\n")
 }
 
-func (w *markdownWriter) rawInline(dst util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
-	if !entering {
-		return ast.WalkSkipChildren, nil
-	}
-	var b bytes.Buffer
+func rawInline(b *bytes.Buffer, source []byte, n ast.Node) {
 	segments := n.(*ast.RawHTML).Segments
 	for i := range segments.Len() {
 		s := segments.At(i)
-		escape(&b, string(s.Value(source)))
+		escape(b, string(s.Value(source)))
 	}
-	_, err := dst.Write(b.Bytes())
-	return ast.WalkSkipChildren, err
 }
 
 // lines returns the text of a block.
@@ -194,87 +188,52 @@ func isInLink(n ast.Node) bool {
 	return false
 }
 
-// openLink begins a link, or, if the link is not safe, a text with the URL as its title.
-func openLink(b *bytes.Buffer, address string) {
+// linkTags returns the tags around a link's text, or, if the link is not safe, around a text with the URL as its title.
+func linkTags(address string) (begin, end string) {
 	if safe(address) {
-		b.WriteString(`<a rel="noreferrer noopener" href="`)
-		escape(b, address)
-		b.WriteString(`">`)
-		return
+		return `<a rel="noreferrer noopener" href="` + entities.Replace(address) + `">`, "</a>"
 	}
-	b.WriteString(`<span class="nolink" title="`)
-	escape(b, cut(address, 200))
-	b.WriteString(`">`)
+	return `<span class="nolink" title="` + entities.Replace(cut(address, 200)) + `">`, "</span>"
 }
 
-func closeLink(b *bytes.Buffer, address string) {
-	if safe(address) {
-		b.WriteString("</a>")
-		return
+func link(dst util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+	tag, end := linkTags(resolved(n.(*ast.Link).Destination))
+	if !entering {
+		tag = end
 	}
-	b.WriteString("</span>")
-}
-
-func (w *markdownWriter) link(dst util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
-	var b bytes.Buffer
-	address := resolved(n.(*ast.Link).Destination)
-	if entering {
-		openLink(&b, address)
-	} else {
-		closeLink(&b, address)
-	}
-	_, err := dst.Write(b.Bytes())
+	_, err := dst.WriteString(tag)
 	return ast.WalkContinue, err
 }
 
-func (w *markdownWriter) autoLink(dst util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
-	if !entering {
-		return ast.WalkContinue, nil
+// writeLink writes a node that is a link, unless it is in another.
+func writeLink(b *bytes.Buffer, n ast.Node, address, label string) {
+	begin, end := "", ""
+	if !isInLink(n) {
+		begin, end = linkTags(address)
 	}
+	enclose(b, begin, label, end)
+}
+
+func autoLink(b *bytes.Buffer, source []byte, n ast.Node) {
 	link := n.(*ast.AutoLink)
 	address := string(link.URL(source))
 	if link.AutoLinkType == ast.AutoLinkEmail && !strings.HasPrefix(strings.ToLower(address), "mailto:") {
 		address = "mailto:" + address
 	}
-	var b bytes.Buffer
-	if isInLink(n) {
-		escape(&b, string(link.Label(source)))
-	} else {
-		openLink(&b, address)
-		escape(&b, string(link.Label(source)))
-		closeLink(&b, address)
-	}
-	_, err := dst.Write(b.Bytes())
-	return ast.WalkContinue, err
+	writeLink(b, n, address, string(link.Label(source)))
 }
 
 // image shows an image that is stored in the session. Any other image becomes a link.
-func (w *markdownWriter) image(dst util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
-	if !entering {
-		return ast.WalkContinue, nil
-	}
+func (w *markdownWriter) image(b *bytes.Buffer, source []byte, n ast.Node) {
 	address, alt := resolved(n.(*ast.Image).Destination), resolved(n.Text(source)) //nolint:staticcheck // the text is all that is needed
-	var b bytes.Buffer
 	if data := w.load(address); data != nil && w.images+int64(len(data)) <= maxImages {
 		w.images += int64(len(data))
-		writeImage(&b, data, alt)
-	} else {
-		b.WriteString(`<span class="image">`)
-		label := "image: " + alt
-		if alt == "" {
-			label = "image: " + cut(address, 100)
-		}
-		if isInLink(n) {
-			escape(&b, label)
-		} else {
-			openLink(&b, address)
-			escape(&b, label)
-			closeLink(&b, address)
-		}
-		b.WriteString("</span>")
+		writeImage(b, data, alt)
+		return
 	}
-	_, err := dst.Write(b.Bytes())
-	return ast.WalkSkipChildren, err
+	b.WriteString(`<span class="image">`)
+	writeLink(b, n, address, "image: "+cmp.Or(alt, cut(address, 100)))
+	b.WriteString("</span>")
 }
 
 // load returns the bytes of an image that is in the document or stored in the session; nil for any
@@ -315,39 +274,28 @@ func ImageType(data []byte) string {
 // writeImage writes an image, or its text if browsers cannot show it.
 func writeImage(b *bytes.Buffer, data []byte, alt string) {
 	if kind := ImageType(data); kind != "" {
-		b.WriteString(`<img alt="`)
-		escape(b, alt)
-		b.WriteString(`" src="data:` + kind + `;base64,`)
+		enclose(b, `<img alt="`, alt, `" src="data:`+kind+`;base64,`)
 		b.Write(base64.StdEncoding.AppendEncode(nil, data))
 		b.WriteString(`">`)
 		return
 	}
-	b.WriteString(`<span class="image">`)
-	escape(b, "image: "+alt)
-	b.WriteString(`</span>`)
+	enclose(b, `<span class="image">`, "image: "+alt, `</span>`)
 }
 
 // heading lowers the levels of headings in a message below those of the page.
-func (w *markdownWriter) heading(dst util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
-	level := min(n.(*ast.Heading).Level+2, 6)
+func heading(dst util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 	tag := "<h"
 	if !entering {
 		tag = "</h"
 	}
-	_, err := dst.WriteString(tag + string(rune('0'+level)) + ">")
+	_, err := dst.WriteString(tag + strconv.Itoa(min(n.(*ast.Heading).Level+2, 6)) + ">")
 	return ast.WalkContinue, err
 }
 
-func (w *markdownWriter) code(dst util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
-	if !entering {
-		return ast.WalkContinue, nil
-	}
+func code(b *bytes.Buffer, source []byte, n ast.Node) {
 	language := ""
 	if f, ok := n.(*ast.FencedCodeBlock); ok {
 		language = string(f.Language(source))
 	}
-	var b bytes.Buffer
-	writeCode(&b, language, string(lines(n, source)))
-	_, err := dst.Write(b.Bytes())
-	return ast.WalkSkipChildren, err
+	writeCode(b, language, string(lines(n, source)))
 }

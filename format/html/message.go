@@ -3,6 +3,7 @@ package html
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -31,10 +32,12 @@ type totals struct {
 	usage     Usage
 	cost      float64
 	priced    int
-	models    []string
-	first     int64 // Unix seconds
+	models    []string // at most [maxModels]
+	first     int64    // Unix seconds
 	last      int64
 }
+
+const maxModels = 20
 
 // A prompt is a row in the table of prompts.
 type prompt struct {
@@ -46,6 +49,16 @@ type prompt struct {
 
 func newWriter(s Session) *writer {
 	return &writer{session: s, markdown: newMarkdown(s.File), seen: map[domarkx.ID]int{}}
+}
+
+// messages returns the messages from index from up to, but excluding, to.
+func (w *writer) messages(from, to int) (body bytes.Buffer, err error) {
+	for k := from; k < to; k++ {
+		if _, err := w.message(&body, k, 0); err != nil {
+			return body, fmt.Errorf("message %d: %w", k, err)
+		}
+	}
+	return body, nil
 }
 
 // message writes message k and returns the number of bytes of text in it.
@@ -85,10 +98,10 @@ func (w *writer) about(b *bytes.Buffer, k int, m domarkx.WrittenMessage, metadat
 	t := &w.total
 	t.messages++
 	if model := transcript.Text(metadata, "model"); model != "" && m.Role == domarkx.Assistant {
-		b.WriteString(` <span>`)
-		escape(b, clean(cut(model, 80)))
-		b.WriteString("</span>")
-		t.model(model)
+		enclose(b, ` <span>`, clean(cut(model, 80)), "</span>")
+		if !slices.Contains(t.models, model) && len(t.models) < maxModels {
+			t.models = append(t.models, model)
+		}
 	}
 	if u, ok := usageOf(metadata); ok {
 		t.responses++
@@ -104,13 +117,9 @@ func (w *writer) about(b *bytes.Buffer, k int, m domarkx.WrittenMessage, metadat
 	}
 	if w.session.Files != nil && w.session.Version != nil {
 		if version := w.session.Version(k); version != "" {
-			b.WriteString(` <a href="`)
-			escape(b, w.session.Files(version))
-			b.WriteString(`">files</a>`)
+			enclose(b, ` <a href="`, w.session.Files(version), `">files</a>`)
 			if w.session.Lines != nil && m.Role == domarkx.Assistant {
-				b.WriteString(` <a href="`)
-				escape(b, w.session.Lines(k))
-				b.WriteString(`">lines</a>`)
+				enclose(b, ` <a href="`, w.session.Lines(k), `">lines</a>`)
 			}
 		}
 	}
@@ -121,17 +130,6 @@ func (w *writer) about(b *bytes.Buffer, k int, m domarkx.WrittenMessage, metadat
 		t.last = max(t.last, m.Date)
 		b.WriteByte(' ')
 		writeTime(b, m.Date)
-	}
-}
-
-func (t *totals) model(name string) {
-	for _, known := range t.models {
-		if known == name {
-			return
-		}
-	}
-	if len(t.models) < 20 {
-		t.models = append(t.models, name)
 	}
 }
 
@@ -175,18 +173,14 @@ func (w *writer) content(b *bytes.Buffer, m domarkx.Message) (int, error) {
 		case isResult:
 			writeResult(b, &result)
 		case transcript.IsCode(block, "thought"):
-			b.WriteString(`<details class="thought"><summary>Thought <span class="brief">`)
-			escape(b, clean(cut(block.Text, 160)))
-			b.WriteString("</span></summary>\n")
+			enclose(b, `<details class="thought"><summary>Thought <span class="brief">`, clean(cut(block.Text, 160)), "</span></summary>\n")
 			if err := w.markdown.write(b, block.Text); err != nil {
 				return size, err
 			}
 			b.WriteString("</details>\n")
 		default:
 			if block.Name != "" {
-				b.WriteString(`<p class="label">`)
-				escape(b, clean(cut(block.Name, 200)))
-				b.WriteString("</p>")
+				enclose(b, `<p class="label">`, clean(cut(block.Name, 200)), "</p>")
 			}
 			writeCode(b, block.Language, block.Text)
 		}

@@ -36,11 +36,9 @@ func StyleHash() string { return Hash(styles) }
 // Write writes a session as one page.
 func Write(to io.Writer, s Session) error {
 	w := newWriter(s)
-	var body bytes.Buffer
-	for k := range s.Messages.Len() {
-		if _, err := w.message(&body, k, 0); err != nil {
-			return fmt.Errorf("message %d: %w", k, err)
-		}
+	body, err := w.messages(0, s.Messages.Len())
+	if err != nil {
+		return err
 	}
 	var head bytes.Buffer
 	title := w.title()
@@ -53,7 +51,7 @@ func Write(to io.Writer, s Session) error {
 	if _, err := head.WriteTo(to); err != nil {
 		return err
 	}
-	_, err := body.WriteTo(to)
+	_, err = body.WriteTo(to)
 	return err
 }
 
@@ -62,9 +60,7 @@ func begin(b *bytes.Buffer, title string) { Begin(b, title, Policy(), "") }
 // Begin writes the beginning of a page, up to its content. styles are added to the style sheet and to
 // the Content-Security-Policy.
 func Begin(b *bytes.Buffer, title, policy, more string) {
-	b.WriteString("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"")
-	escape(b, policy)
-	b.WriteString("\">\n<meta name=\"referrer\" content=\"no-referrer\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n<title>")
+	enclose(b, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"", policy, "\">\n<meta name=\"referrer\" content=\"no-referrer\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n<title>")
 	escape(b, clean(title))
 	b.WriteString("</title>\n<style>" + styles + "</style>\n")
 	if more != "" {
@@ -92,22 +88,16 @@ func (w *writer) title() string {
 // header writes the properties of the whole session.
 func (w *writer) header(b *bytes.Buffer, title string) {
 	t := &w.total
-	b.WriteString("<header>\n<h1>")
-	escape(b, title)
-	b.WriteString("</h1>\n<p class=\"meta\"><span>")
+	enclose(b, "<header>\n<h1>", title, "</h1>\n<p class=\"meta\"><span>")
 	escape(b, clean(w.session.Name))
 	b.WriteString("</span>")
 	if s := w.session.Snapshot; s != "" {
-		b.WriteString(` <span><span class="oid" title="`)
-		escape(b, s)
-		b.WriteString(`">`)
+		enclose(b, ` <span><span class="oid" title="`, s, `">`)
 		escape(b, s[:min(len(s), 10)])
 		b.WriteString("</span></span>")
 	}
 	for _, model := range t.models {
-		b.WriteString(" <span>")
-		escape(b, clean(cut(model, 80)))
-		b.WriteString("</span>")
+		enclose(b, " <span>", clean(cut(model, 80)), "</span>")
 	}
 	b.WriteString("</p>\n<p class=\"meta\">")
 	if t.first > 0 {
@@ -161,9 +151,7 @@ func writePrompt(b *bytes.Buffer, p prompt, dir string) {
 	if p.page > 0 && dir != "" {
 		escape(b, dir+pageName(p.page))
 	}
-	b.WriteString("#" + p.anchor + `">`)
-	escape(b, p.text)
-	b.WriteString("</a>")
+	enclose(b, "#"+p.anchor+`">`, p.text, "</a>")
 	if p.date > 0 {
 		writeTime(b, p.date)
 	}

@@ -72,9 +72,7 @@ func WritePages(s Session, dir, index string, create func(name string, data []by
 // page returns the page with the messages from index first up to, but excluding, last.
 func page(w *writer, body []byte, index string, n, first, last int, more bool) []byte {
 	var b, links bytes.Buffer
-	links.WriteString(`<nav class="pages"><a href="`)
-	escape(&links, index)
-	links.WriteString(`">All pages</a>`)
+	enclose(&links, `<nav class="pages"><a href="`, index, `">All pages</a>`)
 	if n > 1 {
 		fmt.Fprintf(&links, ` <a href="%s">← Page %d</a>`, pageName(n-1), n-1)
 	}

@@ -2,7 +2,6 @@ package html
 
 import (
 	"bytes"
-	"fmt"
 )
 
 // A Part is a range of messages of a session, rendered for embedding in the caller's page.
@@ -16,12 +15,11 @@ type Part struct {
 // Render renders the messages of a session from index from up to, but excluding, to.
 func Render(s Session, from, to int) (Part, error) {
 	w := newWriter(s)
-	var head, prompts, body bytes.Buffer
-	for k := from; k < to; k++ {
-		if _, err := w.message(&body, k, 0); err != nil {
-			return Part{}, fmt.Errorf("message %d: %w", k, err)
-		}
+	body, err := w.messages(from, to)
+	if err != nil {
+		return Part{}, err
 	}
+	var head, prompts bytes.Buffer
 	title := w.title()
 	w.header(&head, title)
 	writePrompts(&prompts, w.prompts, "", len(w.prompts) <= 15)
