@@ -1,7 +1,7 @@
 package jsonvalue
 
 import (
-	"encoding/binary"
+	"bytes"
 	"math/bits"
 	"unicode/utf8"
 
@@ -30,31 +30,13 @@ func isSpecial(c byte) bool { return c < 0x20 || c == '"' || c == '\\' }
 
 // plainRun returns the length of the prefix of s that contains no byte to escape, and whether that
 // prefix is ASCII.
-func plainRun(s []byte) (n int, ascii bool) {
-	seen := uint64(0)
-	for ; n+8 <= len(s); n += 8 {
-		x := binary.LittleEndian.Uint64(s[n:])
-		if found := special(x); found != 0 {
-			bit := bits.TrailingZeros64(found) // the highest bit of its byte
-			seen |= x & (1<<bit - 1)
-			return n + bit/8, seen&highBits == 0
-		}
-		seen |= x
-	}
-	for n < len(s) && !isSpecial(s[n]) {
-		seen |= uint64(s[n])
-		n++
-	}
-	return n, seen&highBits == 0
-}
-
-func plainRunString(s string) (n int, ascii bool) {
+func plainRun[T string | []byte](s T) (n int, ascii bool) {
 	seen := uint64(0)
 	for ; n+8 <= len(s); n += 8 {
 		b := s[n : n+8]
 		x := uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 | uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56
 		if found := special(x); found != 0 {
-			bit := bits.TrailingZeros64(found)
+			bit := bits.TrailingZeros64(found) // the highest bit of its byte
 			seen |= x & (1<<bit - 1)
 			return n + bit/8, seen&highBits == 0
 		}
@@ -72,13 +54,7 @@ func validUTF8(data []byte) []byte {
 	if utf8.Valid(data) {
 		return data
 	}
-	buf := make([]byte, 0, len(data)+16)
-	for len(data) > 0 {
-		r, size := utf8.DecodeRune(data)
-		buf = utf8.AppendRune(buf, r)
-		data = data[size:]
-	}
-	return buf
+	return bytes.Map(func(r rune) rune { return r }, data)
 }
 
 const hexDigits = "0123456789abcdef"

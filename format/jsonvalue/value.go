@@ -198,24 +198,21 @@ func (v Value) With(name string, value Value) Value {
 // last value, as repeated calls of [Value.With] would produce.
 func Distinct(members []Member) []Member {
 	const few = 16 // up to here comparing all pairs costs less than a map
-	distinct := make([]Member, 0, len(members))
-	places := map[string]int{}
-	place := func(name string) (int, bool) {
-		if len(members) > few {
-			at, ok := places[name]
-			return at, ok
-		}
-		at := slices.IndexFunc(distinct, func(m Member) bool { return m.Name == name })
-		return at, at >= 0
+	repeats := len(members) > few
+	for i := 0; i < len(members) && !repeats; i++ {
+		repeats = slices.ContainsFunc(members[:i], func(m Member) bool { return m.Name == members[i].Name })
 	}
+	if !repeats {
+		return members
+	}
+	distinct := make([]Member, 0, len(members))
+	places := make(map[string]int, len(members))
 	for _, m := range members {
-		if at, ok := place(m.Name); ok {
+		if at, ok := places[m.Name]; ok {
 			distinct[at].Value = m.Value
 			continue
 		}
-		if len(members) > few {
-			places[m.Name] = len(distinct)
-		}
+		places[m.Name] = len(distinct)
 		distinct = append(distinct, m)
 	}
 	return distinct

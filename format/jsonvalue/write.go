@@ -97,7 +97,7 @@ func (w *jsonWriter) value(v *Value, depth int) {
 func appendJSONString(dst []byte, s string) []byte {
 	dst = append(slices.Grow(dst, len(s)+len(s)/16+2), '"') // with room for some escapes
 	for {
-		n, ascii := plainRunString(s)
+		n, ascii := plainRun(s)
 		if ascii || utf8.ValidString(s[:n]) {
 			dst = append(dst, s[:n]...)
 		} else {

@@ -78,25 +78,12 @@ func matchRole(line []byte) (roleHeading, bool) {
 		return h, false
 	}
 	for _, role := range []string{string(domarkx.User), string(domarkx.Assistant), systemMessage} {
-		if len(s) == len(role) && asciiEqualFold(s, role) {
+		if len(s) == len(role) && bytes.EqualFold(s, []byte(role)) {
 			h.role = role
 			return h, true
 		}
 	}
 	return h, false
-}
-
-// asciiEqualFold compares s with lower-case ASCII; s is of the same length.
-func asciiEqualFold(s []byte, lower string) bool {
-	for i, c := range s {
-		if 'A' <= c && c <= 'Z' {
-			c += 'a' - 'A'
-		}
-		if c != lower[i] {
-			return false
-		}
-	}
-	return true
 }
 
 const includeWord = "[include]("
@@ -137,7 +124,7 @@ func matchDirective(line []byte) (directive, bool) {
 	d.at = i
 	d.backslashes = run(line[i:end], '\\')
 	i += d.backslashes
-	if end-i < len(includeWord)+2 || !asciiEqualFold(line[i:i+len(includeWord)], includeWord) {
+	if end-i < len(includeWord)+2 || !bytes.EqualFold(line[i:i+len(includeWord)], []byte(includeWord)) {
 		return d, false
 	}
 	path := line[i+len(includeWord) : end-1]
@@ -181,16 +168,7 @@ func begins(text string) bool {
 			return true
 		}
 	}
-	for {
-		i := strings.Index(text, "](")
-		if i < 0 {
-			return false
-		}
-		if word := len(includeWord) - 2; i >= word && strings.EqualFold(text[i-word:i], includeWord[:word]) {
-			return true
-		}
-		text = text[i+2:]
-	}
+	return mayInclude([]byte(text))
 }
 
 // A fence is the opening of a fenced code block.

@@ -7,16 +7,10 @@ import (
 
 // valid returns b as a string in which each byte that is not UTF-8 is U+FFFD.
 func valid(b []byte) string {
-	if utf8.Valid(b) {
-		return string(b)
+	if !utf8.Valid(b) {
+		b = bytes.Map(func(r rune) rune { return r }, b)
 	}
-	buf := make([]byte, 0, len(b)+16)
-	for len(b) > 0 {
-		r, size := utf8.DecodeRune(b)
-		buf = utf8.AppendRune(buf, r)
-		b = b[size:]
-	}
-	return string(buf)
+	return string(b)
 }
 
 // unixLines returns b with LF for each CRLF. It returns b itself if it has none.

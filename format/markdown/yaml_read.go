@@ -1,9 +1,12 @@
 package markdown
 
 import (
+	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"math/big"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
@@ -263,4 +266,44 @@ func scalar(n *yaml.Node) jsonvalue.Value {
 		return jsonvalue.NumberValue(spelling)
 	}
 	return jsonvalue.StringValue(n.Value)
+}
+
+const digits = "0123456789"
+
+// isJSONNumber reports whether s is a number of RFC 8259.
+func isJSONNumber(s string) bool {
+	return json.Valid([]byte(s)) && strings.Contains("-"+digits, s[:1]) && strings.Contains(digits, s[len(s)-1:])
+}
+
+// jsonNumber converts a number of YAML's core schema to JSON. It keeps the spelling if JSON allows
+// it, removes a plus sign, adds digits around the point, and converts hexadecimal (0x) and octal
+// (0o) to decimal.
+func jsonNumber(s string) (string, bool) {
+	if isJSONNumber(s) {
+		return s, true
+	}
+	const longest = 64
+	if base := map[string]int{"0x": 16, "0o": 8}[s[:min(2, len(s))]]; base != 0 && len(s) <= longest && !strings.ContainsAny(s[2:], "+-_") {
+		n, ok := new(big.Int).SetString(s[2:], base)
+		if !ok {
+			return "", false
+		}
+		return n.String(), true
+	}
+	sign := ""
+	if t, ok := strings.CutPrefix(s, "+"); ok {
+		s = t
+	} else if t, ok := strings.CutPrefix(s, "-"); ok {
+		sign, s = "-", t
+	}
+	if whole, rest, ok := strings.Cut(s, "."); ok {
+		if rest == "" || !strings.Contains(digits, rest[:1]) {
+			if whole == "" {
+				return "", false
+			}
+			rest = "0" + rest
+		}
+		s = cmp.Or(whole, "0") + "." + rest
+	}
+	return sign + s, isJSONNumber(s) && !strings.HasPrefix(s, "-")
 }

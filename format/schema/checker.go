@@ -253,11 +253,7 @@ func (c *checker) checkObject(s *jsonschema.Schema, v jsonvalue.Value, at *step)
 	if len(s.Properties) == 0 && s.AdditionalProperties == nil {
 		return
 	}
-	repeated := repeatedNames(v)
-	for i, m := range v.Members() {
-		if last, ok := repeated[m.Name]; ok && last != i {
-			continue // the last of several counts
-		}
+	for _, m := range jsonvalue.Distinct(v.Members()) {
 		sub, known := s.Properties[m.Name]
 		if !known {
 			sub = s.AdditionalProperties
@@ -270,33 +266,6 @@ func (c *checker) checkObject(s *jsonschema.Schema, v jsonvalue.Value, at *step)
 			c.check(sub, m.Value, at)
 		}
 	}
-}
-
-// repeatedNames returns the names that an object has more than once, each with the
-// index of its last member.
-func repeatedNames(v jsonvalue.Value) map[string]int {
-	const few = 16 // up to here comparing all pairs costs less than a map
-	members := v.Members()
-	if len(members) <= few {
-		unique := true
-		for i := range members {
-			for j := range i {
-				unique = unique && members[i].Name != members[j].Name
-			}
-		}
-		if unique {
-			return nil
-		}
-	}
-	seen := make(map[string]bool, len(members))
-	repeated := map[string]int{}
-	for i, m := range members {
-		if seen[m.Name] {
-			repeated[m.Name] = i
-		}
-		seen[m.Name] = true
-	}
-	return repeated
 }
 
 func (c *checker) checkCombined(s *jsonschema.Schema, v jsonvalue.Value, at *step) {
