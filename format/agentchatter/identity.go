@@ -7,12 +7,12 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/transcript"
+	"github.com/domarkx/domarkx/format/wtf8"
 )
 
 // Identify returns the identity of the session that the document was saved from, made of its team ID
@@ -65,24 +65,14 @@ func SavedAt(data []byte, name string) (format.Saving, bool) {
 			return format.Saving{At: at, Group: session}, true
 		}
 	}
-	for depth, member := range format.Names(data) {
-		if depth == 1 && member == keyUpdatedAt {
-			return updatedAt(data)
-		}
-	}
-	return format.Saving{}, false
-}
-
-// updatedAt returns the member updatedAt of the document's object. data may be only the beginning of
-// the document.
-func updatedAt(data []byte) (format.Saving, bool) {
-	v, _ := jsonvalue.ParsePartial(data)
+	v, _ := jsonvalue.ParsePartial(data) // it may be only the beginning
 	at, ok := format.ParseLocalTime(transcript.Text(v, keyUpdatedAt))
 	return format.Saving{At: at.UnixMilli()}, ok
 }
 
 // Place returns the path that the program would choose for a document with this content:
-// TEAM/TIME-SESSION.json, with the time in milliseconds since 1970. Each further attempt is a
+// TEAM/TIME-SESSION.json, with the time in milliseconds since 1970. The program uses the ID of the session
+// unchanged, also if it changes the path. Each further attempt is a
 // millisecond later, because two teams can share a directory.
 func Place(f format.File, attempt int) (format.Place, error) {
 	p := newPieces(f)
@@ -105,7 +95,7 @@ func Place(f format.File, attempt int) (format.Place, error) {
 	}
 	team := transcript.Text(v, keyTeamID)
 	return format.Place{
-		Path: fmt.Sprintf("%s/%d-%s.json", directoryName(team), max(0, id.Saved)+int64(attempt), fileName(id.SessionID)),
+		Path: fmt.Sprintf("%s/%d-%s.json", directoryName(team), max(0, id.Saved)+int64(attempt), format.FilePart(id.SessionID, maxFileName)),
 		Team: team,
 		ID:   id.ID,
 	}, nil
@@ -119,7 +109,7 @@ const maxFileName = 255 - 32
 // other than ASCII letters, digits, '-' and '_' becomes "_".
 func directoryName(team string) string {
 	var b strings.Builder
-	for _, unit := range units(team) {
+	for _, unit := range wtf8.Units(team) {
 		if c := byte(unit); unit < 0x80 && (c == '-' || c == '_' || '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z') {
 			b.WriteByte(c)
 		} else {
@@ -130,53 +120,9 @@ func directoryName(team string) string {
 	return s[:min(len(s), maxFileName)]
 }
 
-// fileName returns a session's ID for use in a file name. The program uses the ID unchanged. This
-// function replaces characters that would change the path, or that file names cannot contain, with
-// "_".
-func fileName(session string) string {
-	s := strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f || strings.ContainsRune(`/\:*?"<>|`, r) {
-			return '_'
-		}
-		return r
-	}, strings.ToValidUTF8(session, "_"))
-	for len(s) > maxFileName {
-		s = strings.ToValidUTF8(s[:maxFileName], "")
-	}
-	return s
-}
-
-// units returns the UTF-16 code units of a WTF-8 string.
-func units(s string) []uint16 {
-	var u []uint16
-	for _, r := range wide(s) {
-		if r > 0xffff {
-			r -= 0x10000
-			u = append(u, uint16(0xd800+r>>10), uint16(0xdc00+r&0x3ff))
-		} else {
-			u = append(u, uint16(r))
-		}
-	}
-	return u
-}
-
 // summary returns the specification's summary (section 6.1) of a conversation of n messages; first
 // is the content of the first.
 func summary(n int, first string) string {
 	preview := domarkx.Preview(domarkx.Message{Content: []domarkx.Block{{Type: domarkx.TextBlock, Text: first}}})
 	return domarkx.Info{Messages: n, Preview: preview}.Summary()
-}
-
-// wide returns the code points of a WTF-8 string, including lone surrogates.
-func wide(s string) []rune {
-	runes := make([]rune, 0, len(s))
-	for len(s) > 0 {
-		r, size := utf8.DecodeRuneInString(s)
-		if r == utf8.RuneError && size == 1 && len(s) >= 3 && s[0] == 0xED {
-			r, size = 0xD000|rune(s[1]&0x3F)<<6|rune(s[2]&0x3F), 3
-		}
-		runes = append(runes, r)
-		s = s[size:]
-	}
-	return runes
 }

@@ -3,6 +3,8 @@ package openpocket
 import (
 	"strings"
 	"unicode/utf8"
+
+	"github.com/domarkx/domarkx/format/wtf8"
 )
 
 // A Session is the beginning of a session document.
@@ -126,7 +128,7 @@ func WellFormed(s string) string {
 	var b strings.Builder
 	for len(s) > 0 {
 		r, size := utf8.DecodeRuneInString(s)
-		if r == utf8.RuneError && size == 1 && len(s) >= 3 && s[0] == 0xed && s[1] >= 0xa0 && s[1] <= 0xbf && s[2]&0xc0 == 0x80 {
+		if _, ok := wtf8.Surrogate(s); ok {
 			size = 3
 		}
 		b.WriteRune(r)

@@ -22,3 +22,18 @@ func Surrogate(s string) (uint16, bool) {
 	}
 	return 0xD000 | uint16(s[1]&0x3F)<<6 | uint16(s[2]&0x3F), true
 }
+
+// Units returns the UTF-16 code units of s.
+func Units(s string) []uint16 {
+	var units []uint16
+	for len(s) > 0 {
+		r, size := utf8.DecodeRuneInString(s)
+		if unit, ok := Surrogate(s); ok {
+			units, size = append(units, unit), 3
+		} else {
+			units = utf16.AppendRune(units, r)
+		}
+		s = s[size:]
+	}
+	return units
+}

@@ -8,12 +8,12 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/transcript"
+	"github.com/domarkx/domarkx/format/wtf8"
 )
 
 // Encode writes a session as Zeus writes its snapshots: JSON indented by two spaces, with sorted
@@ -164,22 +164,14 @@ func appendSorted(dst []byte, v jsonvalue.Value, newline string) []byte {
 // units. s is WTF-8.
 func appendASCII(dst []byte, s string) []byte {
 	dst = append(dst, '"')
-	for len(s) > 0 {
-		r, size := utf8.DecodeRuneInString(s)
-		if r == utf8.RuneError && size == 1 && len(s) >= 3 && s[0] == 0xed { // a lone surrogate
-			r, size = rune(s[0]&0x0f)<<12|rune(s[1]&0x3f)<<6|rune(s[2]&0x3f), 3
-		}
-		s = s[size:]
-		switch {
+	for _, unit := range wtf8.Units(s) {
+		switch r := rune(unit); {
 		case r == '"' || r == '\\':
 			dst = append(dst, '\\', byte(r))
 		case strings.ContainsRune("\b\f\n\r\t", r):
 			dst = append(dst, '\\', "btn\x00fr"[r-'\b'])
-		case r < ' ' || r > '~' && r <= 0xffff:
+		case r < ' ' || r > '~':
 			dst = fmt.Appendf(dst, "\\u%04x", r)
-		case r > 0xffff:
-			r -= 0x10000
-			dst = fmt.Appendf(dst, "\\u%04x\\u%04x", 0xd800+r>>10, 0xdc00+r&0x3ff)
 		default:
 			dst = append(dst, byte(r))
 		}

@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/domarkx/domarkx/format/claudecode"
 	"github.com/domarkx/domarkx/format/cursor"
 	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/transcript"
@@ -35,19 +36,9 @@ func runsCursor(_ string, p Payload) bool {
 func named(e Environment, trees []string, file string) (dir string, ok bool) {
 	project, ok := firstBelow(filepath.Join(e.or("CURSOR_CONFIG_DIR", ".cursor"), "projects"), file)
 	for _, tree := range trees {
-		if ok && strings.Trim(project, "-") == strings.Trim(slug(tree), "-") {
+		if ok && strings.Trim(project, "-") == strings.Trim(claudecode.DirectoryName(tree), "-") {
 			return tree, true
 		}
 	}
 	return "", false
-}
-
-// slug returns a path with each character but ASCII letters and digits replaced by "-".
-func slug(path string) string {
-	return strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
-			return r
-		}
-		return '-'
-	}, path)
 }

@@ -1,7 +1,6 @@
 package hooks
 
 import (
-	"errors"
 	"os"
 	"slices"
 
@@ -115,5 +114,5 @@ func (r *Record) Undo(c Change) error {
 		}
 	}
 	delete(r.files, c.File.target)
-	return errors.Join(r.save())
+	return r.save()
 }

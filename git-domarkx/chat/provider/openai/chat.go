@@ -39,7 +39,7 @@ func (w *Chat) Stream(ctx context.Context, r provider.Request, emit func(provide
 	}
 	defer res.Body.Close()
 	a := &chatAnswer{collector: provider.NewCollector(emit), key: w.key}
-	err = a.read(ctx, res)
+	err = provider.ReadEvents(ctx, res, w.key, a.chunk, &a.done, &a.mayEnd)
 	var items [][]byte
 	if err == nil {
 		items, err = a.message()

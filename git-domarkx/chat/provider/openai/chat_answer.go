@@ -2,9 +2,7 @@ package openai
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
-	"net/http"
 
 	"github.com/domarkx/domarkx/git-domarkx/chat/provider"
 )
@@ -28,10 +26,6 @@ type chatCall struct {
 	id       string
 	call     object // the call without its function
 	function object
-}
-
-func (a *chatAnswer) read(ctx context.Context, res *http.Response) error {
-	return provider.ReadEvents(ctx, res, a.key, a.chunk, &a.done, &a.mayEnd)
 }
 
 func (a *chatAnswer) chunk(data []byte) error {

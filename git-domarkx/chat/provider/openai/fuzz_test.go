@@ -32,7 +32,7 @@ func FuzzChat(f *testing.F) {
 	f.Add("data: {\"error\":{\"message\":\"no\"}}\n\n")
 	f.Fuzz(func(t *testing.T, stream string) {
 		a := &chatAnswer{collector: provider.NewCollector(func(provider.Event) {})}
-		if a.read(t.Context(), response(stream)) == nil {
+		if provider.ReadEvents(t.Context(), response(stream), a.key, a.chunk, &a.done, &a.mayEnd) == nil {
 			items, err := a.message()
 			if err == nil {
 				checkItems(t, items)
@@ -50,7 +50,7 @@ func FuzzResponses(f *testing.F) {
 	f.Add("data: {\"type\":\"error\",\"code\":\"x\",\"message\":\"no\"}\n\n")
 	f.Fuzz(func(t *testing.T, stream string) {
 		a := &responsesAnswer{collector: provider.NewCollector(func(provider.Event) {}), shown: map[int64]int{}}
-		if a.read(t.Context(), response(stream)) == nil {
+		if provider.ReadEvents(t.Context(), response(stream), a.key, a.event, &a.done, &a.done) == nil {
 			checkItems(t, a.items)
 		}
 	})

@@ -44,7 +44,7 @@ func (w *Responses) stream(ctx context.Context, r provider.Request, encrypted bo
 	}
 	defer res.Body.Close()
 	a := &responsesAnswer{collector: provider.NewCollector(emit), key: w.key, shown: map[int64]int{}}
-	err = a.read(ctx, res)
+	err = provider.ReadEvents(ctx, res, w.key, a.event, &a.done, &a.done)
 	return a.collector.Finish(w.origin, a.items, err)
 }
 

@@ -1,9 +1,7 @@
 package openai
 
 import (
-	"context"
 	"encoding/json"
-	"net/http"
 	"strings"
 
 	"github.com/domarkx/domarkx/git-domarkx/chat/provider"
@@ -18,10 +16,6 @@ type responsesAnswer struct {
 	calls     bool
 	refused   bool
 	done      bool
-}
-
-func (a *responsesAnswer) read(ctx context.Context, res *http.Response) error {
-	return provider.ReadEvents(ctx, res, a.key, a.event, &a.done, &a.done)
 }
 
 func (a *responsesAnswer) event(data []byte) error {
