@@ -2,7 +2,11 @@
 // the digits of numbers, and strings that are not valid Unicode (RFC 8259).
 package jsonvalue
 
-import "slices"
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
 
 // Kind is the kind of a JSON value.
 type Kind uint8
@@ -242,4 +246,29 @@ func (v Value) Equal(w Value) bool {
 		slices.EqualFunc(v.nested.members, w.nested.members, func(a, b Member) bool {
 			return a.Name == b.Name && a.Value.Equal(b.Value)
 		})
+}
+
+// Nearest returns the value at a JSON pointer (RFC 6901), or if there is none, the innermost
+// existing value on the way to it.
+func (v Value) Nearest(pointer string) Value {
+	for _, token := range PointerTokens(pointer) {
+		next, ok := v.Get(token)
+		if i, err := strconv.Atoi(token); err == nil && v.kind == Array && i >= 0 && i < len(v.Items()) {
+			next, ok = v.Items()[i], true
+		}
+		if !ok {
+			return v
+		}
+		v = next
+	}
+	return v
+}
+
+// PointerTokens returns the unescaped tokens of a JSON pointer.
+func PointerTokens(pointer string) []string {
+	tokens := strings.Split(pointer, "/")[1:]
+	for i, token := range tokens {
+		tokens[i] = strings.NewReplacer("~1", "/", "~0", "~").Replace(token)
+	}
+	return tokens
 }

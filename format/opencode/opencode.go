@@ -232,3 +232,15 @@ func (o *writing) message(t transcript.Turn) jsonvalue.Value {
 		"path", transcript.Object("cwd", o.Session.Cwd, "root", o.Session.Cwd), "cost", int64(0), "tokens", tokens, "finish", "stop")
 	return transcript.Object("info", info, "parts", transcript.List(parts...))
 }
+
+// A StoredSession is a session in OpenCode's database.
+type StoredSession struct {
+	ID        string
+	Directory string // the directory in which the session began
+	// Stamp differs whenever the session has changed; "" if unknown.
+	Stamp string
+}
+
+// ErrChanged means that another program changed the database in a way that made reading it
+// impossible. The read can be repeated.
+var ErrChanged = fmt.Errorf("%w: the database changed while it was read; import it again", domarkx.ErrInvalid)

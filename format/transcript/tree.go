@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"hash/maphash"
 	"slices"
 
 	"github.com/domarkx/domarkx/format/jsonlines"
@@ -92,4 +93,72 @@ func (t *tree) keepReplaced() bool {
 		t.last = t.ends[i].message
 	}
 	return t.last >= 0
+}
+
+// A named finds messages by what their records name. Only the first reading of a file needs it.
+type named struct {
+	seed   maphash.Seed
+	groups map[uint64]int32           // the message of each group
+	calls  map[uint64]int32           // the message of each call without a result
+	once   map[uint64]bool            // digests of records with Once
+	after  map[uint64]int32           // the last prompt with each Note.After
+	behind map[uint64]int32           // the last message of the conversation at each record, by the record's ID
+	queued map[string]int32           // queued prompts by their text
+	ahead  map[uint64]jsonlines.Place // the last record of kind About of each group without a message
+}
+
+func newNamed() named {
+	return named{seed: maphash.MakeSeed(), groups: map[uint64]int32{}, calls: map[uint64]int32{}, once: map[uint64]bool{}, after: map[uint64]int32{},
+		behind: map[uint64]int32{}, queued: map[string]int32{}, ahead: map[uint64]jsonlines.Place{}}
+}
+
+// forkBudget is how many messages all branches may have together, which bounds the cost of hostile
+// transcripts. maxForks is the maximum number of branches that become sessions.
+const (
+	forkBudget = 100_000
+	maxForks   = 1000
+)
+
+// paths returns the messages of the transcript's own conversation, and the abandoned branches.
+func (x *index) paths() (main []int32, forks []end) {
+	main = x.way(x.last)
+	x.mark(main)
+	inner := map[int32]bool{} // messages that others follow
+	for k := 0; k < len(x.messages) && len(x.ends) > 0; k++ {
+		if !x.messages[k].dead {
+			inner[x.messages[k].above] = true
+		}
+	}
+	budget := max(forkBudget, 8*len(x.messages))
+	left := 0
+	for _, e := range x.ends {
+		for e.message >= 0 && x.messages[e.message].dead {
+			e.message = x.messages[e.message].above
+		}
+		if e.message < 0 || x.messages[e.message].seen || inner[e.message] || e.groups != nil && x.isBack(e.groups) {
+			continue
+		}
+		if budget < 0 || len(forks) == maxForks {
+			left++
+			continue
+		}
+		path := x.way(e.message)
+		budget -= len(path)
+		x.mark(path)
+		forks = append(forks, e)
+	}
+	if left > 0 {
+		x.Report(0, "has more branches than become sessions; they are kept in the original")
+	}
+	return main, forks
+}
+
+// isBack reports whether the messages of all groups are there again.
+func (x *index) isBack(groups map[uint64]int32) bool {
+	for key, k := range groups {
+		if _, ok := x.groups[key]; !ok && !x.messages[k].dead {
+			return false
+		}
+	}
+	return true
 }
