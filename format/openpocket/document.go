@@ -218,9 +218,9 @@ func appendPiece(dst []byte, p piece) []byte {
 	return dst
 }
 
-// appendHeader appends the beginning of a session as the program writes it.
-func appendHeader(dst []byte, h header) []byte {
-	dst = append(dst, title...)
+// headerText returns the beginning of a session as the program writes it.
+func headerText(h header) []byte {
+	dst := []byte(title)
 	for i, key := range headerKeys {
 		if i > 0 {
 			dst = append(dst, '\n')

@@ -45,7 +45,7 @@ func Write(h domarkx.Header, messages format.Messages, to format.Target) (func(w
 func (e encoder) write(w io.Writer) error {
 	out := bufio.NewWriterSize(w, 64<<10)
 	err := e.pieces(
-		func(h header) error { _, err := out.Write(appendHeader(nil, h)); return err },
+		func(h header) error { _, err := out.Write(headerText(h)); return err },
 		func(p piece) error { _, err := out.Write(appendPiece(out.AvailableBuffer(), p)); return err })
 	if err != nil {
 		return err
@@ -68,7 +68,7 @@ func (e *encoder) readsBack() (bool, error) {
 			}
 			text := string(appendPiece(nil, p))
 			if first {
-				sound, first = readsAsHeader(string(appendHeader(nil, h))+text, h), false
+				sound, first = readsAsHeader(string(headerText(h))+text, h), false
 			}
 			// A reader does not look further than maxTries headings for the end of a piece.
 			sound = sound && !crowded && areSame([]piece{p}, split(text, 0))
@@ -92,12 +92,12 @@ func (e *encoder) readsBackWhole() (bool, error) {
 	for _, p := range written {
 		body = appendPiece(body, p)
 	}
-	return readsAsHeader(string(appendHeader(nil, h))+string(body), h) && areSame(written, split(string(body), 0)), nil
+	return readsAsHeader(string(headerText(h))+string(body), h) && areSame(written, split(string(body), 0)), nil
 }
 
 func readsAsHeader(document string, h header) bool {
 	read := readHeader(document)
-	return !read.cut && read.task == h.task && read.body == len(appendHeader(nil, h))
+	return !read.cut && read.task == h.task && read.body == len(headerText(h))
 }
 
 // areSame reports whether pieces were read as they were written.

@@ -36,12 +36,12 @@ type Final struct {
 // reports that lines of the task, which would read as structure, are indented by a blank.
 func Begin(s Session) (document []byte, escaped bool) {
 	h := header{values: []string{s.ID, s.StartedAt, s.ModelProfile, s.ModelName}, task: s.Task}
-	out := appendHeader(nil, h)
+	out := headerText(h)
 	if read := readHeader(string(out)); !read.cut && read.task == h.task && read.body == len(out) {
 		return out, false
 	}
 	h.task, _ = blanked(h.task, "## Steps")
-	return appendHeader(nil, h), true
+	return headerText(h), true
 }
 
 // LastStep returns the number of a document's last step as spelled, or "".

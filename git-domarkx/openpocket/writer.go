@@ -127,7 +127,7 @@ func (w *writer) file(ctx context.Context, from, to string, kind os.FileMode) er
 	var stat knownFile
 	switch {
 	case kind.IsRegular():
-		f, stat, err = w.regular(ctx, from, to, w.before.Files[to])
+		f, stat, err = w.regular(ctx, from, w.before.Files[to])
 	case kind&os.ModeSymlink != 0:
 		f = domarkx.File{Type: domarkx.Symlink, Mode: 0o777}
 		f.Target, err = w.root.Readlink(from)
@@ -144,7 +144,7 @@ func (w *writer) file(ctx context.Context, from, to string, kind os.FileMode) er
 	}
 	err = w.to.Add(ctx, to, f)
 	if errors.Is(err, domarkx.ErrNotFound) { // the store no longer has the content: read the file again
-		if f, stat, err = w.regular(ctx, from, to, knownFile{}); err == nil {
+		if f, stat, err = w.regular(ctx, from, knownFile{}); err == nil {
 			err = w.to.Add(ctx, to, f)
 		}
 	}
@@ -171,7 +171,7 @@ func (w *writer) isDocumentPath(to string) bool {
 
 // regular stores the content of a file, unless known shows that it is unchanged. If the file
 // cannot be read, it returns an *unreadableFileError.
-func (w *writer) regular(ctx context.Context, from, to string, known knownFile) (domarkx.File, knownFile, error) {
+func (w *writer) regular(ctx context.Context, from string, known knownFile) (domarkx.File, knownFile, error) {
 	before, err := w.root.Lstat(from)
 	if err == nil && !before.Mode().IsRegular() { // opening a FIFO would block until a writer opens it
 		err = errors.New("it is no file any more")

@@ -1,6 +1,7 @@
 package recording
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -73,13 +74,7 @@ func (s schedule) take(now time.Time, most int) []string {
 		}
 	}
 	slices.SortFunc(files, func(a, b string) int {
-		if c := s[a].at().Compare(s[b].at()); c != 0 {
-			return c
-		}
-		if a < b {
-			return -1
-		}
-		return 1
+		return cmp.Or(s[a].at().Compare(s[b].at()), strings.Compare(a, b))
 	})
 	files = files[:min(len(files), most)]
 	for _, file := range files {
