@@ -26,6 +26,7 @@ var shapes = []shape{
 		r.git("gc", "-q")
 		return r
 	}},
+	{"pattern characters", func(s *site) *site { return cloneHere(s, "r[ep]o*? {é}") }},
 	{"linked worktree", func(s *site) *site {
 		r := cloneHere(s, "repo")
 		r.git("worktree", "add", "-q", "../linked", "-b", "side")

@@ -16,6 +16,7 @@ import (
 	"github.com/domarkx/domarkx/format/opencode"
 	"github.com/domarkx/domarkx/format/transcript"
 	"github.com/domarkx/domarkx/git-domarkx/agents/opencodedb"
+	"github.com/domarkx/domarkx/gitstore/glob"
 )
 
 func openCode() Agent {
@@ -63,7 +64,7 @@ func openCodeModel(ctx context.Context, e Environment, workDir string) (string, 
 	if model := recentModel(e); model != "" {
 		return model, nil
 	}
-	files, err := filepath.Glob(filepath.Join(openCodeData(e), "opencode*.db"))
+	files, err := glob.Below(openCodeData(e), "opencode*.db")
 	if err != nil {
 		return "", err
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/chat/provider"
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
+	"github.com/domarkx/domarkx/gitstore/glob"
 )
 
 // syncEvery is the interval at which a growing journal is synced to disk. A kill loses nothing; a
@@ -166,7 +167,7 @@ func removeJournal(path string) error {
 // of sessions that are gone and whose messages it has, because it was renamed.
 func (t *turn) recoverStream(ctx context.Context) error {
 	own := t.chat.journalPath(t.request.Session)
-	paths, err := filepath.Glob(filepath.Join(filepath.Dir(own), "*.stream"))
+	paths, err := glob.Below(filepath.Dir(own), "*.stream")
 	for _, path := range paths {
 		err = errors.Join(err, t.recoverFrom(ctx, path, path == own))
 	}

@@ -17,6 +17,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/domarkx/domarkx/gitstore/glob"
 )
 
 // A Kind is a kind of derived files.
@@ -155,7 +157,7 @@ func (k Kind) Remove(stateDir string) error {
 		if pattern == "" {
 			continue
 		}
-		paths, err := filepath.Glob(filepath.Join(stateDir, filepath.FromSlash(pattern)))
+		paths, err := glob.Below(stateDir, pattern)
 		errs = append(errs, err)
 		for _, path := range paths {
 			if k.former { // a directory

@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/domarkx/domarkx/gitstore/glob"
 )
 
 // keepMark is the content of this program's .keep files, which protect a pack from garbage collection until refs reach
@@ -129,7 +131,7 @@ func openLeft(name string) (_ *os.File, left bool) {
 // ReleaseFetched removes the .keep files of git fetch processes that were killed on this machine, so that Git can
 // collect their packs. Git writes "fetch-pack PID on HOST" into these files.
 func (d *Database) ReleaseFetched() error {
-	files, err := filepath.Glob(filepath.Join(d.packDir(), "pack-*.keep"))
+	files, err := glob.Below(d.packDir(), "pack-*.keep")
 	if err != nil {
 		return fmt.Errorf("read list of kept packs: %w", err)
 	}

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
+	"github.com/domarkx/domarkx/gitstore/glob"
 	"github.com/domarkx/domarkx/gitstore/odb"
 	"github.com/domarkx/domarkx/gitstore/odb/packidx"
 )
@@ -22,7 +23,7 @@ import (
 // partial-clone). It returns the paths of those that contain objects to remove.
 func (p *purger) packs(ctx context.Context) (left []string, err error) {
 	dir := filepath.Join(p.Git.CommonDir, "objects", "pack")
-	indexes, err := filepath.Glob(filepath.Join(dir, "pack-*.idx"))
+	indexes, err := glob.Below(dir, "pack-*.idx")
 	if err != nil {
 		return nil, err
 	}
@@ -155,14 +156,14 @@ func (p *purger) replace(ctx context.Context, dir, base string, others []odb.ID)
 
 // unfinished returns the files of packs that Git has begun to write.
 func unfinished(dir string) []string {
-	paths, _ := filepath.Glob(filepath.Join(dir, "tmp_*"))
+	paths, _ := glob.Below(dir, "tmp_*")
 	return paths
 }
 
 // removeMultiPackIndex removes Git's index over several packs, which must not name a removed pack. Git's
 // maintenance writes it again.
 func removeMultiPackIndex(dir string) error {
-	paths, err := filepath.Glob(filepath.Join(dir, "multi-pack-index*"))
+	paths, err := glob.Below(dir, "multi-pack-index*")
 	for _, path := range paths {
 		err = errors.Join(err, os.RemoveAll(path))
 	}

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/domarkx/domarkx/gitstore/glob"
 )
 
 // lockers contains the git commands that lock references other than that of the current branch. The value is true for a
@@ -120,7 +122,7 @@ func bootTime() time.Time {
 // trees, without symbolic links in their paths.
 func (r *Refs) places() []string {
 	places := []string{r.common, r.git.WorkTree}
-	links, _ := filepath.Glob(filepath.Join(r.common, "worktrees", "*", "gitdir"))
+	links, _ := glob.Below(r.common, "worktrees/*/gitdir")
 	for _, link := range links {
 		if data, err := os.ReadFile(link); err == nil {
 			places = append(places, filepath.Dir(strings.TrimSpace(string(data))))

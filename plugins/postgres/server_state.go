@@ -16,6 +16,7 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
+	"github.com/domarkx/domarkx/gitstore/glob"
 	"github.com/domarkx/domarkx/plugins"
 )
 
@@ -180,7 +181,7 @@ func (Plugin) Leftovers(ctx context.Context, root string) ([]plugins.Leftover, e
 	if os.Geteuid() != 0 {
 		return nil, nil
 	}
-	owners, err := filepath.Glob(filepath.Join(rootPlaces, "*"+ownerSuffix))
+	owners, err := glob.Below(rootPlaces, "*"+ownerSuffix)
 	if err != nil || len(owners) == 0 {
 		return nil, err
 	}

@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/domarkx/domarkx/gitstore/glob"
 )
 
 // Landlock refuses connections to sockets that have a path from its ABI 9 on only. Where
@@ -73,7 +75,7 @@ func boundSockets() ([]string, error) {
 func (c command) socketDirectories() []string {
 	dirs := []string{"/run/user", os.Getenv("XDG_RUNTIME_DIR")}
 	for _, parent := range []string{"/tmp", os.Getenv("TMUX_TMPDIR")} {
-		found, _ := filepath.Glob(filepath.Join(parent, "tmux-*"))
+		found, _ := glob.Below(parent, "tmux-*")
 		dirs = append(dirs, slices.DeleteFunc(found, func(dir string) bool {
 			_, err := strconv.ParseUint(strings.TrimPrefix(filepath.Base(dir), "tmux-"), 10, 32)
 			return err != nil // the name does not end in a user's number

@@ -18,6 +18,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
+	"github.com/domarkx/domarkx/gitstore/glob"
 	"github.com/domarkx/domarkx/plugins/dirversion"
 	"github.com/domarkx/domarkx/plugins/gitignore"
 )
@@ -118,7 +119,7 @@ func (m *Manager) Rewind(ctx context.Context, with Rewinder, r engine.Revision, 
 // treeOf returns the work tree in which a workspace's session was observed last. If it was observed
 // in another clone, treeOf returns the work tree of this repository, or "" if that is bare.
 func (m *Manager) treeOf(workspace string) (string, error) {
-	dirs, err := filepath.Glob(filepath.Join(m.env.StateDir, "observed", "*"))
+	dirs, err := glob.Below(m.env.StateDir, "observed/*")
 	if err != nil {
 		return "", err
 	}

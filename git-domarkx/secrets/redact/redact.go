@@ -13,7 +13,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"sync"
 
@@ -24,6 +23,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/secrets"
 	"github.com/domarkx/domarkx/git-domarkx/secrets/scan"
 	"github.com/domarkx/domarkx/gitstore"
+	"github.com/domarkx/domarkx/gitstore/glob"
 	"github.com/domarkx/domarkx/gitstore/oid"
 	"github.com/domarkx/domarkx/gitstore/purge"
 	"github.com/domarkx/domarkx/gitstore/refdb"
@@ -242,7 +242,7 @@ func (m *Manager) purge(ctx context.Context, h *history) (purge.Result, error) {
 // liveVersions returns the ids of objects that live workspaces compare their files with. These
 // objects are needed until the workspaces have loaded their redacted versions.
 func (m *Manager) liveVersions() ([]string, error) {
-	paths, err := filepath.Glob(filepath.Join(m.env.StateDir, "workspaces", "*", "state.json"))
+	paths, err := glob.Below(m.env.StateDir, "workspaces/*/state.json")
 	var found []string
 	for _, path := range paths {
 		data, e := os.ReadFile(path)

@@ -1,0 +1,85 @@
+package integration_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Limits of what a reader has to keep in mind at once.
+const (
+	maxFields  = 14 // of a struct; embedded parts count as one
+	maxLines   = 80 // of a function
+	maxMethods = 6  // of an interface
+)
+
+// patterns lists the files that may call filepath.Glob, and why. A path of a user's directory may contain the characters of
+// patterns; package glob finds files below it.
+var patterns = map[string]string{
+	"git-domarkx/zeus/kitty.go":         "the address of the terminal is a pattern",
+	"plugins/postgres/dump.go":          "the places of programs are constants",
+	"plugins/docker_sandbox/program.go": "the directories of libraries are constants",
+}
+
+// TestHouse checks the sizes of declarations, and that no file looks for files by a pattern in which the user's directory stands.
+func TestHouse(t *testing.T) {
+	root, found := "..", map[string]bool{}
+	err := filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
+		name, _ := filepath.Rel(root, path)
+		name = filepath.ToSlash(name)
+		switch {
+		case err != nil:
+			return err
+		case e.IsDir() && (e.Name() == "testdata" || strings.HasPrefix(e.Name(), ".") && name != "."):
+			return filepath.SkipDir
+		case !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go"):
+			return nil
+		}
+		set := token.NewFileSet()
+		file, err := parser.ParseFile(set, path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		forTests := strings.HasSuffix(filepath.Dir(name), "test")
+		ast.Inspect(file, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.StructType:
+				if fields := n.Fields.NumFields(); fields > maxFields {
+					t.Errorf("%s: a struct has %d fields; at most %d, name its parts", set.Position(n.Pos()), fields, maxFields)
+				}
+			case *ast.InterfaceType:
+				methods := 0
+				for _, m := range n.Methods.List {
+					methods += len(m.Names) // none for embedded ones
+				}
+				if methods > maxMethods {
+					t.Errorf("%s: an interface has %d methods; at most %d", set.Position(n.Pos()), methods, maxMethods)
+				}
+			case *ast.FuncDecl:
+				if lines := set.Position(n.End()).Line - set.Position(n.Pos()).Line + 1; lines > maxLines {
+					t.Errorf("%s: %s has %d lines; at most %d", set.Position(n.Pos()), n.Name.Name, lines, maxLines)
+				}
+			case *ast.SelectorExpr:
+				if x, ok := n.X.(*ast.Ident); ok && x.Name == "filepath" && n.Sel.Name == "Glob" && !forTests {
+					if found[name] = true; patterns[name] == "" {
+						t.Errorf("%s: filepath.Glob takes the path of a directory for a pattern; use package glob", set.Position(n.Pos()))
+					}
+				}
+			}
+			return true
+		})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range patterns {
+		if !found[name] {
+			t.Errorf("%s no longer calls filepath.Glob; remove it from the list", name)
+		}
+	}
+}
