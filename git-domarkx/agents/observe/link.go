@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -119,9 +120,15 @@ func (m *Manager) plan(ctx context.Context, name string, tip domarkx.Version, en
 			return p, err
 		}
 		if k < 0 {
-			if p.waiting = events.AuthorOf(v) == events.Calls && !p.isPast(v.Date, ended); p.waiting {
-				fresh = fresh[i+1:] // it belongs to a message that is still to come, and so do those after it
-				break
+			if events.AuthorOf(v) == events.Calls {
+				past, err := m.isPast(ctx, p, v.Date, ended)
+				if err != nil {
+					return p, err
+				}
+				if p.waiting = !past; p.waiting {
+					fresh = fresh[i+1:] // it belongs to a message that is still to come, and so do those after it
+					break
+				}
 			}
 			loose = append(loose, v)
 			continue
@@ -136,14 +143,18 @@ func (m *Manager) plan(ctx context.Context, name string, tip domarkx.Version, en
 }
 
 // isPast reports whether the session has a later message than a date, so that a call before that date would be in
-// the session if it were one of its own.
-func (p *plan) isPast(date int64, ended bool) bool {
+// the session if it were one of its own. In the second of that date, only the end of a turn is surely later.
+func (m *Manager) isPast(ctx context.Context, p plan, date int64, ended bool) (bool, error) {
 	live := p.state.Thread.Live
 	if len(live) == 0 {
-		return false
+		return false, nil
 	}
-	last := live[len(live)-1].Date
-	return last > date || ended && last == date
+	last := live[len(live)-1]
+	if last.Date != date || !ended || last.Role != domarkx.Assistant {
+		return last.Date > date, nil
+	}
+	calls, err := m.callsOf(ctx, last)
+	return len(calls) == 0, err
 }
 
 // fill adds links for messages of the assistant that no version belongs to. Such a message gets the
@@ -161,20 +172,28 @@ func (p *plan) fill(linked events.Thread, fresh, loose []domarkx.Version, ended 
 			break
 		}
 	}
+	limits := make([]int, len(live)) // numbers of the versions that belong to later messages; those of earlier ones are smaller
+	for k, limit := len(live)-1, math.MaxInt; k >= 0; k-- {
+		limits[k] = limit
+		if n, ok := numbers[p.links[k]]; ok {
+			limit = n
+		}
+	}
 	held := ""
 	for k := 0; k <= last; k++ {
 		link, own := p.links[k]
 		if first, ok := linked.MessageOf(live[k].Link); !own && ok && first == k {
 			link, own = live[k].Link, true
 		}
+		limit := limits[k]
 		if own {
-			held = link
+			held, limit = link, numbers[link]
 		}
 		if live[k].Role != domarkx.Assistant {
 			continue
 		}
 		before := live[min(k+1, len(live)-1)].Date
-		for len(loose) > 0 && (loose[0].Date <= live[k].Date || loose[0].Date <= before && events.AuthorOf(loose[0]) != events.Person) {
+		for len(loose) > 0 && loose[0].Number < limit && (loose[0].Date <= live[k].Date || loose[0].Date <= before && events.AuthorOf(loose[0]) != events.Person) {
 			if loose[0].Number > numbers[held] {
 				held = loose[0].ID
 			}

@@ -28,8 +28,9 @@ type agent struct {
 	path  string // of the transcript
 	last  string // the uuid of the last line
 	lines int
-	name  string    // of the session, once it is imported
-	clock time.Time // of the lines and of the versions; two seconds later with each
+	name  string        // of the session, once it is imported
+	clock time.Time     // of the lines and of the versions
+	step  time.Duration // by which each is later
 
 	meanwhile func() // what another process does between a hook's reading and its update
 }
@@ -38,7 +39,7 @@ func (d *desk) agent(t *testing.T, n int) *agent {
 	t.Helper()
 	id := fmt.Sprintf("5e550000-0000-4000-8000-00000000000%d", n)
 	c := enginetest.Open(t, d.top, &enginetest.Settings{Values: map[string][]string{}})
-	a := &agent{clone: c, id: id, path: filepath.Join(t.TempDir(), id+".jsonl"), clock: time.Now().Add(-40 * time.Second), meanwhile: func() {}}
+	a := &agent{clone: c, id: id, path: filepath.Join(t.TempDir(), id+".jsonl"), clock: time.Now().Add(-40 * time.Second), step: 2 * time.Second, meanwhile: func() {}}
 	env := c.Env
 	env.Identity = func(context.Context) (author, committer domarkx.Signature, err error) {
 		a.meanwhile()
@@ -63,7 +64,7 @@ func (a *agent) write1(kind, message string) {
 		parent = `"` + a.last + `"`
 	}
 	a.lines++
-	a.clock = a.clock.Add(2 * time.Second)
+	a.clock = a.clock.Add(a.step)
 	a.last = fmt.Sprintf("%08d-0000-4000-8000-%s", a.lines, a.id[24:])
 	line := fmt.Sprintf(`{"parentUuid":%s,"isSidechain":false,"type":%q,"uuid":%q,"sessionId":%q,"cwd":%q,"version":"2.1.0","timestamp":%q,"message":%s}`+"\n",
 		parent, kind, a.last, a.id, a.top, a.clock.UTC().Format("2006-01-02T15:04:05.000Z"), message)
@@ -117,7 +118,7 @@ func (a *agent) answer(reason, blocks string) string {
 // hook reports an event of the agent.
 func (a *agent) hook(kind observe.Kind, calls ...string) domarkx.Version {
 	a.t.Helper()
-	a.clock = a.clock.Add(2 * time.Second)
+	a.clock = a.clock.Add(a.step)
 	v, err := a.m.Take(context.Background(), observe.Moment{Kind: kind, Agent: "claude-code", ID: a.id, Path: a.path, Dir: a.top, Calls: calls, Time: time.Now()})
 	if err != nil {
 		a.t.Fatal(err)
@@ -203,35 +204,40 @@ func TestLinksByHooks(t *testing.T) {
 // TestLinksWaitForTheirMessages reports versions before the messages with their calls are recorded: none of them is linked
 // to an earlier message.
 func TestLinksWaitForTheirMessages(t *testing.T) {
-	d := newDesk(t)
-	d.write("f", "0")
-	a := d.agent(t, 1)
-	a.hook(observe.Prompt)
-	a.user("Go on.")
-	a.calls("c1")
-	d.write("f", "1")
-	a.hook(observe.Batch, "c1")
-	a.result("c1")
-	d.write("f", "2")
-	a.hook(observe.Batch, "c2")
-	d.write("f", "3")
-	a.hook(observe.Turn)
-	a.record()
-	a.expect("before their messages", "0 1")
-	waiting := func(want bool) {
-		t.Helper()
-		if got, err := a.m.Waiting(t.Context(), a.name, a.name); got != want || err != nil {
-			t.Errorf("waiting: %v, %v, expected %v", got, err, want)
-		}
+	for _, step := range []time.Duration{2 * time.Second, 0} {
+		t.Run(step.String(), func(t *testing.T) {
+			d := newDesk(t)
+			d.write("f", "0")
+			a := d.agent(t, 1)
+			a.step = step
+			a.hook(observe.Prompt)
+			a.user("Go on.")
+			a.calls("c1")
+			d.write("f", "1")
+			a.hook(observe.Batch, "c1")
+			a.result("c1")
+			d.write("f", "2")
+			a.hook(observe.Batch, "c2")
+			d.write("f", "3")
+			a.hook(observe.Turn)
+			a.record()
+			a.expect("before their messages", "0 1")
+			waiting := func(want bool) {
+				t.Helper()
+				if got, err := a.m.Waiting(t.Context(), a.name, a.name); got != want || err != nil {
+					t.Errorf("waiting: %v, %v, expected %v", got, err, want)
+				}
+			}
+			waiting(true)
+			a.clock = a.clock.Add(-3 * step)
+			a.calls("c2")
+			a.clock = a.clock.Add(2 * step)
+			a.answers("Done.")
+			a.record()
+			a.expect("with their messages", "0 1 2 3")
+			waiting(false)
+		})
 	}
-	waiting(true)
-	a.clock = a.clock.Add(-6 * time.Second)
-	a.calls("c2")
-	a.clock = a.clock.Add(4 * time.Second)
-	a.answers("Done.")
-	a.record()
-	a.expect("with their messages", "0 1 2 3")
-	waiting(false)
 }
 
 func (a *agent) export() string {
