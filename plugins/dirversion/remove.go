@@ -26,25 +26,21 @@ func (f *Directory) remove(ctx context.Context, d *beneath.Dir, directory, name 
 	if stays || err != nil {
 		return stays, err
 	}
-	return f.rmdir(d, at, st)
+	return f.rmdir(d, at)
 }
 
-// rmdir removes an emptied directory. It reports whether the directory stays because another program created it, or
-// files in it.
-func (f *Directory) rmdir(d *beneath.Dir, at string, st beneath.Stat) (stays bool, err error) {
-	_, ok := f.captured(at, st)
-	if ok {
-		_, name := split(at)
-		err = d.Rmdir(name)
-	}
-	switch {
-	case !ok, f.observe != nil && errors.Is(err, syscall.ENOTEMPTY):
+// rmdir removes an emptied directory. It reports whether the directory stays because another program created files in it.
+func (f *Directory) rmdir(d *beneath.Dir, at string) (stays bool, err error) {
+	_, name := split(at)
+	switch err := d.Rmdir(name); {
+	case f.observe != nil && errors.Is(err, syscall.ENOTEMPTY):
 		f.observe.leaveAlone(at)
 		return true, nil
 	case errors.Is(err, fs.ErrNotExist):
 		return false, nil
+	default:
+		return false, explain(at, err)
 	}
-	return false, explain(at, err)
 }
 
 // empty removes the content of a directory. It holds no directory open while it descends, since
@@ -54,17 +50,17 @@ func (f *Directory) empty(ctx context.Context, directory string) (stays bool, er
 	if err != nil {
 		return stays, err
 	}
-	for name := range directories {
+	var emptied []string
+	for _, name := range directories {
 		s, err := f.empty(ctx, join(directory, name))
 		if err != nil {
 			return stays, err
 		}
-		if s {
-			stays = true
-			delete(directories, name)
+		if stays = stays || s; !s {
+			emptied = append(emptied, name)
 		}
 	}
-	if len(directories) == 0 {
+	if len(emptied) == 0 {
 		return stays, nil
 	}
 	d, err := f.openToChange(directory)
@@ -72,8 +68,8 @@ func (f *Directory) empty(ctx context.Context, directory string) (stays bool, er
 		return stays, explain(directory, err)
 	}
 	defer d.Close()
-	for name, st := range directories {
-		s, err := f.rmdir(d, join(directory, name), st)
+	for _, name := range emptied {
+		s, err := f.rmdir(d, join(directory, name))
 		if err != nil {
 			return stays, err
 		}
@@ -83,7 +79,7 @@ func (f *Directory) empty(ctx context.Context, directory string) (stays bool, er
 }
 
 // emptyOfFiles removes all files in a directory except directories, and returns those.
-func (f *Directory) emptyOfFiles(ctx context.Context, directory string) (directories map[string]beneath.Stat, stays bool, err error) {
+func (f *Directory) emptyOfFiles(ctx context.Context, directory string) (directories []string, stays bool, err error) {
 	d, err := f.openToChange(directory)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, false, nil
@@ -96,7 +92,6 @@ func (f *Directory) emptyOfFiles(ctx context.Context, directory string) (directo
 	if err != nil {
 		return nil, false, explain(directory, err)
 	}
-	directories = map[string]beneath.Stat{}
 	for _, name := range names {
 		if err := ctx.Err(); err != nil {
 			return nil, stays, err
@@ -119,7 +114,7 @@ func (f *Directory) emptyOfFiles(ctx context.Context, directory string) (directo
 			if err := f.admit(at, st); err != nil {
 				return nil, stays, err
 			}
-			directories[name] = st
+			directories = append(directories, name)
 		}
 	}
 	return directories, stays, nil
