@@ -42,7 +42,7 @@ var tables = []string{
 	`CREATE TABLE member(message INTEGER NOT NULL, leaf INTEGER NOT NULL, PRIMARY KEY(message, leaf)) WITHOUT ROWID`,
 	`CREATE TABLE place(session INTEGER NOT NULL, number INTEGER NOT NULL, leaf INTEGER NOT NULL, PRIMARY KEY(session, number)) WITHOUT ROWID`,
 	`CREATE INDEX place_leaf ON place(leaf)`,
-	// The messages in all snapshots of sessions, each with the newest snapshot that contains it; and the directories of
+	// The messages in all snapshots of sessions, each with a snapshot that contains it, the newest one when it was indexed; and the directories of
 	// messages whose messages past contains.
 	`CREATE TABLE past(message INTEGER NOT NULL, session INTEGER NOT NULL, snapshot BLOB NOT NULL, k INTEGER NOT NULL, date INTEGER NOT NULL, PRIMARY KEY(message, session)) WITHOUT ROWID`,
 	`CREATE TABLE walked(session INTEGER NOT NULL, tree BLOB NOT NULL, PRIMARY KEY(session, tree)) WITHOUT ROWID`,
