@@ -5,6 +5,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"path"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -25,11 +26,12 @@ var patterns = map[string]string{
 	"plugins/docker_sandbox/program.go": "the directories of libraries are constants",
 }
 
-// TestHouse checks the sizes of declarations, and that no file looks for files by a pattern in which the user's directory stands.
+// TestHouse checks that each package says what it is for, the sizes of declarations, and that no file looks for files by a pattern in which the user's directory stands.
 func TestHouse(t *testing.T) {
 	root, found := "..", map[string]bool{}
-	err := filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
-		name, _ := filepath.Rel(root, path)
+	documented := map[string]bool{} // directories with source, and whether their package has a comment
+	err := filepath.WalkDir(root, func(file string, e fs.DirEntry, err error) error {
+		name, _ := filepath.Rel(root, file)
 		name = filepath.ToSlash(name)
 		switch {
 		case err != nil:
@@ -40,12 +42,13 @@ func TestHouse(t *testing.T) {
 			return nil
 		}
 		set := token.NewFileSet()
-		file, err := parser.ParseFile(set, path, nil, parser.SkipObjectResolution)
+		source, err := parser.ParseFile(set, file, nil, parser.SkipObjectResolution|parser.ParseComments)
 		if err != nil {
 			return err
 		}
-		forTests := strings.HasSuffix(filepath.Dir(name), "test")
-		ast.Inspect(file, func(n ast.Node) bool {
+		documented[path.Dir(name)] = documented[path.Dir(name)] || source.Doc != nil
+		forTests := strings.HasSuffix(path.Dir(name), "test")
+		ast.Inspect(source, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.StructType:
 				if fields := n.Fields.NumFields(); fields > maxFields {
@@ -76,6 +79,11 @@ func TestHouse(t *testing.T) {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+	for dir, has := range documented {
+		if !has {
+			t.Errorf("%s: no file has a comment that says what the package is for", dir)
+		}
 	}
 	for name := range patterns {
 		if !found[name] {

@@ -1,3 +1,7 @@
+// Package trust decides whether a session may run. A session runs nothing that the user has not
+// trusted: its setup script, its calls and named code blocks, and the resources that they need,
+// whether the document names them, .domarkx.toml or the workspace. All of that is one [Digest],
+// and the digests that the user trusts are in the local state of the clone.
 package trust
 
 import (
