@@ -84,7 +84,7 @@ func (inv *invocation) importDocuments(opened managers, request importer.Request
 	return inv.bad(result.Bad...)
 }
 
-// boundMemory bounds the memory that a command takes for whole sessions, of which it may read many.
+// boundMemory limits the memory of a command that may read many whole sessions.
 func (inv *invocation) boundMemory(opened managers) {
 	opened.store.BoundMemory(packMemory)
 	setGCPercent(inv.getenv, 100)

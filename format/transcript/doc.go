@@ -19,7 +19,7 @@ type Agent struct {
 	Program string // the name that users know, such as "Claude Code"
 	// Is reports whether an object can be the first record of a transcript.
 	Is func(first jsonvalue.Value) bool
-	// Skips are the names of members whose values Note does not need, and SkipsText of those of which it needs no strings.
+	// Skips are the names of members that Note does not read, and SkipsText of those whose strings it does not read.
 	Skips, SkipsText []string
 	// Refuse, if not nil, returns why a transcript that begins with head cannot be read, or nil.
 	Refuse func(head []byte) *syntax.Error

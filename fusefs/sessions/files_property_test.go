@@ -7,13 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"testing"
-	"testing/synctest"
 	"time"
-
-	"pgregory.net/rapid"
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/fusefs/sessions"
@@ -24,26 +20,9 @@ import (
 // the mount ends now and then, with and without warning. Everything but the temporary files is there afterwards, and
 // nothing else.
 func TestFilesAndSessionsSurvive(t *testing.T) {
-	dir := t.TempDir()
-	run := 0
-	rapid.Check(t, func(rt *rapid.T) {
-		run++
-		here := fmt.Sprintf("%s/%d", dir, run)
-		steps := rapid.SliceOfN(rapid.SampledFrom([]string{
-			"save", "save", "touch", "empty", "unlink", "unlink", "rename", "rename", "rename", "read", "hold", "begin", "begin", "more", "more", "end", "release", "release", "crash", "remount", "wait", "moment",
-		}), 1, 30).Draw(rt, "steps")
-		names := rapid.SliceOfN(rapid.SampledFrom([]string{"a.md", "b.md", "c.txt", "d.png", "e~"}), 2*len(steps), 2*len(steps)).Draw(rt, "names")
-		var failure string
-		defer func() { os.RemoveAll(here) }()
-		synctest.Test(t, func(t *testing.T) {
-			m := newMachine(t, here)
-			failure = playFiles(m, steps, names)
-			m.shutDown()
-		})
-		if failure != "" {
-			rt.Fatal(failure)
-		}
-	})
+	playAtRandom(t, []string{
+		"save", "save", "touch", "empty", "unlink", "unlink", "rename", "rename", "rename", "read", "hold", "begin", "begin", "more", "more", "end", "release", "release", "crash", "remount", "wait", "moment",
+	}, []string{"a.md", "b.md", "c.txt", "d.png", "e~"}, playFiles)
 }
 
 // playFiles does the steps, each with up to two of the names, and returns what went wrong.
@@ -102,6 +81,18 @@ func playFiles(m *machine, steps, names []string) string {
 			}
 		}
 		clear(away)
+	}
+	remount := func() {
+		release(len(closed))
+		for _, w := range writers {
+			if err := m.tree.Release(w.h, editor); err != nil {
+				m.Fatal(err)
+			}
+		}
+		for _, h := range open {
+			m.close(h)
+		}
+		end(func() { m.shutDown(); m.boot() })
 	}
 	for i, step := range steps {
 		n, to, text := names[2*i], names[2*i+1], fmt.Sprintf("<%d>", i)
@@ -191,16 +182,7 @@ func playFiles(m *machine, steps, names []string) string {
 		case "release":
 			release(min(1, len(closed)))
 		case "remount":
-			release(len(closed))
-			for _, w := range writers {
-				if err := m.tree.Release(w.h, editor); err != nil {
-					return err.Error()
-				}
-			}
-			for _, h := range open {
-				m.close(h)
-			}
-			end(func() { m.shutDown(); m.boot() })
+			remount()
 		case "wait":
 			time.Sleep(2 * time.Second)
 		case "moment":
@@ -210,16 +192,7 @@ func playFiles(m *machine, steps, names []string) string {
 			return fmt.Sprintf("after %q: %s", log, wrong)
 		}
 	}
-	release(len(closed))
-	for _, w := range writers {
-		if err := m.tree.Release(w.h, editor); err != nil {
-			return err.Error()
-		}
-	}
-	for _, h := range open {
-		m.close(h)
-	}
-	end(func() { m.shutDown(); m.boot() })
+	remount()
 	if wrong := checkFiles(m, model); wrong != "" {
 		return fmt.Sprintf("after %q and a remount: %s", log, wrong)
 	}

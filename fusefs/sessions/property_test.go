@@ -25,15 +25,21 @@ import (
 // power is cut now and then: acknowledged saves are there afterwards, and
 // nothing else.
 func TestNothingAcknowledgedIsLost(t *testing.T) {
+	playAtRandom(t, []string{
+		"save", "save", "save", "append", "unlink", "rename", "rename", "scratch", "adopt", "crash", "wait", "outside", "break", "half", "halves", "late",
+	}, []string{"a.md", "b.md", "c.md"}, play)
+}
+
+// playAtRandom plays random steps, each with up to two random names, on machines of their own.
+func playAtRandom(t *testing.T, steps, names []string, play func(m *machine, steps, names []string) (failure string)) {
+	t.Helper()
 	dir := t.TempDir()
 	run := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		run++
 		here := fmt.Sprintf("%s/%d", dir, run)
-		steps := rapid.SliceOfN(rapid.SampledFrom([]string{
-			"save", "save", "save", "append", "unlink", "rename", "rename", "scratch", "adopt", "crash", "wait", "outside", "break", "half", "halves", "late",
-		}), 1, 25).Draw(rt, "steps")
-		names := rapid.SliceOfN(rapid.SampledFrom([]string{"a.md", "b.md", "c.md"}), 2*len(steps), 2*len(steps)).Draw(rt, "names")
+		steps := rapid.SliceOfN(rapid.SampledFrom(steps), 1, 30).Draw(rt, "steps")
+		names := rapid.SliceOfN(rapid.SampledFrom(names), 2*len(steps), 2*len(steps)).Draw(rt, "names")
 		var failure string
 		defer func() { os.RemoveAll(here) }()
 		synctest.Test(t, func(t *testing.T) {
