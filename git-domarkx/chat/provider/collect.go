@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"strings"
+	"unicode"
 )
 
 // MaxAnswer is the maximum size in bytes of an answer's text, reasoning, arguments and other
@@ -126,33 +127,36 @@ func Members(object []byte) ([]Member, error) {
 	return members, nil
 }
 
-// Fields returns the members of a JSON object by name. It returns an error if two names differ at
-// most in case, because decoders differ in which one they choose.
-func Fields(object []byte) (map[string]json.RawMessage, error) {
+// A Strict is decoded from a JSON object in which no two names differ at most in case, because decoders differ in
+// which one they choose.
+type Strict[T any] struct{ V T }
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (s *Strict[T]) UnmarshalJSON(object []byte) error {
 	members, err := Members(object)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	fields, folded := map[string]json.RawMessage{}, map[string]bool{}
+	folded := map[string]bool{}
 	for _, m := range members {
-		if fold := strings.ToLower(m.Name); folded[fold] {
-			return nil, &Error{Kind: ErrAnswer, Message: "the member " + m.Name + " is there twice"}
-		} else {
-			folded[fold] = true
+		fold := strings.Map(foldRune, m.Name)
+		if folded[fold] {
+			return &Error{Kind: ErrAnswer, Message: "the member " + m.Name + " is there twice"}
 		}
-		fields[m.Name] = m.Value
+		folded[fold] = true
 	}
-	return fields, nil
+	return json.Unmarshal(object, &s.V)
 }
 
-// Strings decodes members that are strings. A missing or null member leaves its string unchanged.
-func Strings(fields map[string]json.RawMessage, into map[string]*string) error {
-	for name, s := range into {
-		if v, ok := fields[name]; ok && json.Unmarshal(v, s) != nil {
-			return &Error{Kind: ErrAnswer, Message: "the member " + name + " is no string"}
+// foldRune returns one letter for all that package json regards as equal in names.
+func foldRune(r rune) rune {
+	for {
+		next := unicode.SimpleFold(r)
+		if next <= r {
+			return next
 		}
+		r = next
 	}
-	return nil
 }
 
 // SetMember replaces the value of a member in a JSON object and leaves all other bytes unchanged.
@@ -210,9 +214,4 @@ func (t *RawText) Text() string {
 	var s string
 	_ = json.Unmarshal(t.Quoted(), &s) // each piece was a valid JSON string
 	return s
-}
-
-// Join returns a JSON array of values, which remain unchanged.
-func Join(values [][]byte) []byte {
-	return append(append([]byte{'['}, bytes.Join(values, []byte(","))...), ']')
 }

@@ -11,41 +11,81 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/openai/openai-go/v3/packages/ssestream"
 )
 
-// Post sends a request with JSON and returns the response if that is a stream of events, whose body the caller closes. The header
-// may be changed.
-func Post(ctx context.Context, client *http.Client, url string, header http.Header, body []byte, key Key) (*http.Response, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
-	if err != nil {
-		return nil, err
-	}
-	header.Set("Content-Type", "application/json")
-	header.Set("Accept", "text/event-stream")
-	request.Header = header
-	response, err := client.Do(request)
-	if err := check(ctx, response, err, key); err != nil {
-		return nil, err
-	}
-	return response, nil
+// An Endpoint is where the requests to one model go.
+type Endpoint struct {
+	origin Origin
+	key    Key
+	base   *url.URL
+	client *http.Client
 }
 
-// ReadEvents calls event for each event of a response until done is set. If the response ends before, the
-// answer is whole if mayEnd is set.
-func ReadEvents(ctx context.Context, response *http.Response, key Key, event func(data []byte) error, done, mayEnd *bool) error {
+// NewEndpoint returns the endpoint of a model of the named provider. base must satisfy [CheckURL]. timeout is the maximum
+// time without a received byte.
+func NewEndpoint(provider string, base *url.URL, model string, key Key, timeout time.Duration) Endpoint {
+	return Endpoint{Origin{provider, base.Host, model}, key, base, httpClient(base, timeout)}
+}
+
+// Origin implements [Wire].
+func (e *Endpoint) Origin() Origin { return e.origin }
+
+// Header returns the header of a request, with the key behind a prefix if there is a key.
+func (e *Endpoint) Header(name, prefix string) http.Header {
+	h := http.Header{"Content-Type": {"application/json"}, "Accept": {"text/event-stream"}}
+	if !e.key.IsZero() {
+		h.Set(name, prefix+e.key.Secret())
+	}
+	return h
+}
+
+// Ask sends a request with JSON to a path below the URL, and reads the answer with event.
+func (e *Endpoint) Ask(ctx context.Context, path string, header http.Header, body []byte, s *Stream, event func(data []byte) error) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, e.base.JoinPath(path).String(), bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	request.Header = header
+	response, err := e.client.Do(request)
+	if err := check(ctx, response, err, e.key); err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	s.key = e.key
+	return s.Read(ctx, response, event)
+}
+
+// A Stream is an answer that arrives.
+type Stream struct {
+	*Collector
+	Items  [][]byte // raw items
+	Done   bool     // whether the answer is whole
+	MayEnd bool     // whether the answer is whole if the response ends here
+	key    Key
+}
+
+// NewStream returns a stream that calls emit for each piece.
+func NewStream(emit func(Event)) Stream { return Stream{Collector: NewCollector(emit)} }
+
+// Read calls event for each event of a response until the answer is whole.
+func (s *Stream) Read(ctx context.Context, response *http.Response, event func(data []byte) error) error {
 	events := ssestream.NewDecoder(response)
-	for !*done && events.Next() {
+	for !s.Done && events.Next() {
 		if err := event(events.Event().Data); err != nil {
 			return err
 		}
 	}
-	if *done || *mayEnd && events.Err() == nil {
+	if s.Done || s.MayEnd && events.Err() == nil {
 		return nil
 	}
-	return Broken(ctx, events.Err(), key, ErrCut)
+	return broken(ctx, events.Err(), s.key, ErrCut)
 }
+
+// Failure returns the error that an event reports.
+func (s *Stream) Failure(f Failure) error { return NewError(f, s.key) }
 
 // Decode decodes JSON from a server. Members of other types than expected count as missing, because servers differ in what
 // they send beside an answer.
@@ -71,7 +111,7 @@ func check(ctx context.Context, res *http.Response, err error, key Key) error {
 		return NewError(f, key)
 	}
 	if err != nil || res == nil {
-		return Broken(ctx, err, key, ErrConnection)
+		return broken(ctx, err, key, ErrConnection)
 	}
 	kind, _, _ := strings.Cut(res.Header.Get("Content-Type"), ";")
 	switch {
@@ -85,9 +125,9 @@ func check(ctx context.Context, res *http.Response, err error, key Key) error {
 	return errors.Join(err, res.Body.Close())
 }
 
-// Broken returns the [Error] for a connection that failed. Its kind is kind, unless err has a more
+// broken returns the [Error] for a connection that failed. Its kind is kind, unless err has a more
 // specific cause.
-func Broken(ctx context.Context, err error, key Key, kind error) error {
+func broken(ctx context.Context, err error, key Key, kind error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"hash/maphash"
 	"strings"
 	"unicode/utf8"
 )
@@ -36,7 +35,7 @@ const (
 //   - ids are unique and valid, names of tools are valid, and arguments are JSON objects;
 //   - adjacent messages of the user are joined, and the first and the last message are the user's.
 func Prepare(r Request, rules Rules) []Message {
-	p := preparation{rules: rules, plain: r.Plain, results: map[string][]Result{}, calls: map[string]int{}, ids: map[string]bool{}, items: map[uint64]bool{}, seed: maphash.MakeSeed()}
+	p := preparation{rules: rules, plain: r.Plain, results: map[string][]Result{}, calls: map[string]int{}, ids: map[string]bool{}, items: map[[sha256.Size]byte]bool{}}
 	for _, m := range r.Messages {
 		for _, part := range m.Parts {
 			switch part := part.(type) {
@@ -80,11 +79,10 @@ func SentRaw(r Request, o Origin) bool {
 type preparation struct {
 	rules   Rules
 	plain   bool
-	results map[string][]Result // id of a call → its results that are not used yet
-	calls   map[string]int      // id → number of calls with it that follow
-	ids     map[string]bool     // ids of calls in out
-	items   map[uint64]bool     // hashes of the raw items in out
-	seed    maphash.Seed
+	results map[string][]Result        // id of a call → its results that are not used yet
+	calls   map[string]int             // id → number of calls with it that follow
+	ids     map[string]bool            // ids of calls in out
+	items   map[[sha256.Size]byte]bool // digests of the raw items in out
 	out     []Message
 }
 
@@ -186,15 +184,8 @@ func (p *preparation) raw(m Message, calls int) (*Raw, []string) {
 	if m.Raw == nil || p.plain || m.Raw.Origin != p.rules.Origin || len(m.Raw.Items) == 0 {
 		return nil, nil
 	}
-	if m.Raw.Calls == nil {
-		m.Raw.Calls = &RawCalls{}
-		m.Raw.Calls.IDs, m.Raw.Calls.Sendable = p.rules.CallIDs(m.Raw.Items)
-		for _, item := range m.Raw.Items { // the request would not be JSON
-			m.Raw.Calls.Sendable = m.Raw.Calls.Sendable && utf8.Valid(item)
-		}
-	}
-	ids := m.Raw.Calls.IDs
-	if !m.Raw.Calls.Sendable || len(ids) != calls {
+	ids, ok := p.rules.CallIDs(m.Raw.Items)
+	if !ok || len(ids) != calls {
 		return nil, nil
 	}
 	seen := make(map[string]bool, len(ids))
@@ -204,14 +195,15 @@ func (p *preparation) raw(m Message, calls int) (*Raw, []string) {
 		}
 		seen[id] = true
 	}
-	// Providers refuse an answer that occurs twice, because its ids are not unique.
 	for _, item := range m.Raw.Items {
-		if p.items[maphash.Bytes(p.seed, item)] {
+		// Providers refuse an answer that occurs twice, because its ids are not unique. What is not UTF-8 would make the
+		// request invalid.
+		if p.items[sha256.Sum256(item)] || !utf8.Valid(item) {
 			return nil, nil
 		}
 	}
 	for _, item := range m.Raw.Items {
-		p.items[maphash.Bytes(p.seed, item)] = true
+		p.items[sha256.Sum256(item)] = true
 	}
 	return m.Raw, ids
 }

@@ -38,8 +38,6 @@ func TestPrepare(t *testing.T) {
 	}
 	withRaw := func(m provider.Message, r *provider.Raw) provider.Message { m.Raw = r; return m }
 	own := testRules.Origin
-	read := raw(own, "id1")
-	read.Calls = &provider.RawCalls{IDs: []string{"id1"}, Sendable: true}
 	tests := []struct {
 		name string
 		in   []provider.Message
@@ -61,7 +59,7 @@ func TestPrepare(t *testing.T) {
 		{"equal ids", []provider.Message{user(text("q")), assistant(call("1"), result("1", "a"), call("1"), result("1", "b"))},
 			[]provider.Message{user(text("q")), assistant(call("1"), call("call_5cc3a6551605a0b4e9c3334f")), user(result("1", "a"), result("call_5cc3a6551605a0b4e9c3334f", "b"))}},
 		{"own raw items", []provider.Message{user(text("q")), withRaw(assistant(call("k"), result("k", "r")), raw(own, "id1"))},
-			[]provider.Message{user(text("q")), withRaw(assistant(call("id1")), read), user(result("id1", "r"))}},
+			[]provider.Message{user(text("q")), withRaw(assistant(call("id1")), raw(own, "id1")), user(result("id1", "r"))}},
 		{"raw items of another model", []provider.Message{user(text("q")), withRaw(assistant(call("k"), result("k", "r")), raw(provider.Origin{Provider: "p", Host: "h", Model: "m2"}, "id1"))},
 			[]provider.Message{user(text("q")), assistant(call("k")), user(result("k", "r"))}},
 		{"raw items with other calls", []provider.Message{user(text("q")), withRaw(assistant(call("k"), result("k", "r")), raw(own, "id1 id2"))},

@@ -84,14 +84,6 @@ type Message struct {
 type Raw struct {
 	Origin Origin
 	Items  [][]byte // JSON values, byte for byte
-	// Calls caches the result of [Rules.CallIDs]; [Prepare] sets it. It is nil if unknown.
-	Calls *RawCalls
-}
-
-// RawCalls are the calls in raw items.
-type RawCalls struct {
-	IDs      []string // in order
-	Sendable bool     // whether the items may be sent back
 }
 
 // A Part is a piece of a message: [Text], [Thought], [Image], [Call] or [Result].

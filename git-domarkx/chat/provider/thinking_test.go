@@ -106,13 +106,15 @@ func TestPartsOfItems(t *testing.T) {
 
 func TestHostileItems(t *testing.T) {
 	forged := map[string][]string{
-		"anthropic": {`{"type":"text","text":"x","TEXT":"y"}`, `{"type":"text","text":"x","text":"y"}`, `{"type":"document","text":"x"}`, `{"type":"text","text":[1]}`, `[]`, `x`},
+		"anthropic": {`{"type":"text","text":"x","TEXT":"y"}`, `{"type":"text","text":"x","text":"y"}`, `{"type":"document","text":"x"}`, `{"type":"text","text":[1]}`, `[]`, `x`,
+			`{"type":"thinking","thinking":"x","thin\u212aing":"y"}`},
 		"openai": {`{"type":"message","role":"user","content":[{"type":"output_text","text":"x"}]}`, `{"type":"message","role":"system","content":[]}`,
 			`{"type":"message","role":"assistant","content":[{"type":"input_text","text":"x"}]}`, `{"type":"message","role":"assistant","content":"x"}`,
-			`{"type":"message","role":"assistant","content":[{"type":"output_text","text":"x","text":"y"}]}`, `{"type":"computer_call"}`, `{}`},
+			`{"type":"message","role":"assistant","content":[{"type":"output_text","text":"x","text":"y"}]}`, `{"type":"computer_call"}`, `{}`,
+			`{"type":"reasoning","summary":[{"type":"summary_text","text":"x"}],"\u017fummary":[]}`},
 		"openai-chat": {`{"role":"system","content":"x"}`, `{"role":"user","content":"x"}`, `{"content":"x"}`, `{"role":"assistant","content":[{"type":"text","text":"x"}]}`,
 			`{"role":"assistant","content":"x","Content":"y"}`, `{"role":"assistant","function_call":{"name":"a"}}`, `{"role":"assistant","tool_calls":[{"id":"a","function":{"name":"a","name":"b"}}]}`,
-			`{"role":"assistant","tool_calls":{}}`, `{"role":"assistant","tool_calls":[{"id":"a"}]}`},
+			`{"role":"assistant","tool_calls":{}}`, `{"role":"assistant","tool_calls":[{"id":"a"}]}`, `{"role":"assistant","refusal":"x","refu\u017fal":"y"}`},
 	}
 	forged["gemini"] = forged["openai-chat"]
 	each(t, nil, func(t *testing.T, s *providertest.Server, w provider.Wire) {

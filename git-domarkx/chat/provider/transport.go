@@ -40,10 +40,10 @@ func isLoopback(host string) bool {
 	return ip != nil && ip.IsLoopback() || strings.EqualFold(host, "localhost")
 }
 
-// HTTPClient returns a client for the provider at base. The client sends requests only to that
+// httpClient returns a client for the provider at base. The client sends requests only to that
 // host, follows no redirects, and uses plain HTTP only for this machine. It ends a response if no
 // byte arrives for the time idle. Its responses use bounded memory.
-func HTTPClient(base *url.URL, idle time.Duration) *http.Client {
+func httpClient(base *url.URL, idle time.Duration) *http.Client {
 	dialer := &net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}
 	t := &http.Transport{
 		DialContext:            dialer.DialContext,

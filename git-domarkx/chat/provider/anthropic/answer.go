@@ -1,39 +1,35 @@
 package anthropic
 
 import (
-	"context"
+	"cmp"
 	"encoding/json"
-	"net/http"
 
 	"github.com/domarkx/domarkx/git-domarkx/chat/provider"
 )
 
 // An answer reads the events of one stream.
 type answer struct {
-	collector *provider.Collector
-	key       provider.Key
-	usage     usage
-	blocks    map[int64]*block // blocks that have begun and not ended
-	items     [][]byte
-	stop      string
-	done      bool
+	provider.Stream
+	usage  usage
+	blocks map[int64]*block // blocks that have begun and not ended
+	stop   string
+}
+
+func newAnswer(emit func(provider.Event)) *answer {
+	return &answer{Stream: provider.NewStream(emit), blocks: map[int64]*block{}}
 }
 
 // A block is a content block in progress.
 type block struct {
-	start     []byte // JSON of content_block_start, as received
-	kind      string
+	json []byte // of content_block_start, as received
+	head struct {
+		Type, ID, Name                   string
+		Text, Thinking, Signature, Input json.RawMessage
+	}
 	text      provider.RawText // for a text or thinking block
 	signature provider.RawText
 	input     provider.RawText // JSON of a call's arguments, as a JSON string
 	citations [][]byte
-	id, name  string
-}
-
-// read reads a stream to its end.
-func (a *answer) read(ctx context.Context, res *http.Response) error {
-	a.blocks = map[int64]*block{}
-	return provider.ReadEvents(ctx, res, a.key, a.event, &a.done, &a.done)
 }
 
 func (a *answer) event(data []byte) error {
@@ -43,7 +39,7 @@ func (a *answer) event(data []byte) error {
 	}
 	switch head.Type {
 	case "error":
-		return provider.NewError(provider.ParseFailure(data), a.key)
+		return a.Failure(provider.ParseFailure(data))
 	case "message_start", "message_delta", "content_block_start", "content_block_delta", "content_block_stop", "message_stop":
 	default:
 		return nil // "ping", and events that this version does not know
@@ -54,15 +50,13 @@ func (a *answer) event(data []byte) error {
 	}
 	switch e.Type {
 	case "message_start":
-		a.collector.Model(e.Message.Model)
-		a.usage.update(e.Message.Usage)
-		a.count()
+		a.Model(e.Message.Model)
+		return a.count(e.Message.Usage)
 	case "message_delta":
 		if e.Delta.StopReason != "" {
 			a.stop = e.Delta.StopReason
 		}
-		a.usage.update(e.Usage)
-		a.count()
+		return a.count(e.Usage)
 	case "content_block_start":
 		return a.start(e)
 	case "content_block_delta":
@@ -70,48 +64,38 @@ func (a *answer) event(data []byte) error {
 	case "content_block_stop":
 		return a.end(e.Index)
 	case "message_stop":
-		a.done = true
-		a.collector.Stop(stopOf(a.stop), a.stop)
+		a.Done = true
+		a.Stop(stopOf(a.stop), a.stop)
 	}
 	return nil
 }
 
-// count passes the usage so far on.
-func (a *answer) count() {
-	u := provider.Usage{Input: tokens(a.usage.Input), CacheRead: tokens(a.usage.CacheRead), CacheWrite: tokens(a.usage.CacheWrite), Output: tokens(a.usage.Output)}
-	if a.usage.Details != nil {
-		u.Reasoning = a.usage.Details.Thinking
+// count adds the tokens of an event, which has only some of the counts, and replaces the earlier ones.
+func (a *answer) count(counts json.RawMessage) error {
+	if len(counts) == 0 {
+		return nil
 	}
-	a.collector.Usage(u)
-}
-
-func tokens(n *int64) int64 {
-	if n == nil {
-		return 0
-	}
-	return *n
+	u := &a.usage
+	err := provider.Decode(counts, u)
+	a.Usage(provider.Usage{Input: u.Input, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, Output: u.Output, Reasoning: u.Details.Thinking})
+	return err
 }
 
 func (a *answer) start(e streamEvent) error {
-	raw := []byte(e.ContentBlock)
-	var c struct {
-		Type, ID, Name            string
-		Text, Thinking, Signature json.RawMessage
-	}
-	if err := json.Unmarshal(raw, &c); err != nil {
+	b := &block{json: e.ContentBlock}
+	if err := json.Unmarshal(b.json, &b.head); err != nil {
 		return provider.Invalid(err)
 	}
-	b := &block{start: raw, kind: c.Type, id: c.ID, name: c.Name}
 	a.blocks[e.Index] = b
-	a.collector.Break()
-	b.signature.Add(string(c.Signature))
-	if err := a.collector.Grow(len(raw)); err != nil {
+	a.Break()
+	b.signature.Add(string(b.head.Signature))
+	if err := a.Grow(len(b.json)); err != nil {
 		return err
 	}
-	if b.kind == "thinking" {
-		return a.grow(b, string(c.Thinking))
+	if b.head.Type == "thinking" {
+		return a.grow(b, string(b.head.Thinking))
 	}
-	return a.grow(b, string(c.Text))
+	return a.grow(b, string(b.head.Text))
 }
 
 // grow appends a JSON string to the text of a block.
@@ -121,10 +105,10 @@ func (a *answer) grow(b *block, quoted string) error {
 	if quoted == "" || json.Unmarshal([]byte(quoted), &s) != nil {
 		return nil
 	}
-	if b.kind == "thinking" {
-		return a.collector.Thought(s)
+	if b.head.Type == "thinking" {
+		return a.Thought(s)
 	}
-	return a.collector.Text(s)
+	return a.Text(s)
 }
 
 func (a *answer) delta(e streamEvent) error {
@@ -140,13 +124,13 @@ func (a *answer) delta(e streamEvent) error {
 		return a.grow(b, string(d.Thinking))
 	case "signature_delta":
 		b.signature.Add(string(d.Signature))
-		return a.collector.Grow(len(d.Signature))
+		return a.Grow(len(d.Signature))
 	case "input_json_delta":
 		b.input.Add(string(d.PartialJSON))
-		return a.collector.Grow(len(d.PartialJSON))
+		return a.Grow(len(d.PartialJSON))
 	case "citations_delta":
 		b.citations = append(b.citations, d.Citation)
-		return a.collector.Grow(len(d.Citation))
+		return a.Grow(len(d.Citation))
 	}
 	return nil
 }
@@ -162,17 +146,10 @@ func (a *answer) end(index int64) error {
 	if err != nil {
 		return err
 	}
-	a.items = append(a.items, item)
-	if b.kind == "tool_use" {
-		var c struct{ Input json.RawMessage }
-		if err := json.Unmarshal(item, &c); err != nil {
-			return provider.Invalid(err)
-		}
-		arguments := string(c.Input)
-		if b.input.Len() > 0 {
-			arguments = b.input.Text()
-		}
-		a.collector.Call(provider.Call{ID: b.id, Name: b.name, Arguments: arguments})
+	a.Items = append(a.Items, item)
+	if b.head.Type == "tool_use" {
+		arguments := cmp.Or(b.input.Text(), string(b.head.Input), "{}")
+		a.Call(provider.Call{ID: b.head.ID, Name: b.head.Name, Arguments: arguments})
 	}
 	return nil
 }
@@ -183,13 +160,13 @@ const invalidArguments = "invalid_arguments"
 // item returns the block in the form to send back: the JSON that it began with, completed by its
 // deltas.
 func (b *block) item() ([]byte, error) {
-	item := b.start
+	item := b.json
 	set := func(name string, value []byte) (err error) {
 		item, err = provider.SetMember(item, name, value)
 		return err
 	}
 	var err error
-	switch b.kind {
+	switch b.head.Type {
 	case "text":
 		if err = set("text", b.text.Quoted()); err == nil && len(b.citations) > 0 {
 			err = set("citations", provider.Join(b.citations))
@@ -201,7 +178,7 @@ func (b *block) item() ([]byte, error) {
 	default:
 		input := b.input.Text()
 		switch {
-		case b.input.Len() == 0 && b.kind == "tool_use" && !hasMember(item, "input"):
+		case b.input.Len() == 0 && b.head.Type == "tool_use" && b.head.Input == nil:
 			err = set("input", []byte("{}"))
 		case b.input.Len() > 0 && provider.IsObject(input):
 			err = set("input", []byte(input))
@@ -211,19 +188,6 @@ func (b *block) item() ([]byte, error) {
 		}
 	}
 	return item, err
-}
-
-func hasMember(object []byte, name string) bool {
-	members, err := provider.Members(object)
-	if err != nil {
-		return false
-	}
-	for _, m := range members {
-		if m.Name == name {
-			return true
-		}
-	}
-	return false
 }
 
 func stopOf(reason string) provider.Stop {
@@ -251,7 +215,7 @@ type streamEvent struct {
 	Index   int64
 	Message struct {
 		Model string
-		Usage usage
+		Usage json.RawMessage
 	}
 	ContentBlock json.RawMessage `json:"content_block"`
 	Delta        struct {
@@ -263,27 +227,16 @@ type streamEvent struct {
 		PartialJSON json.RawMessage `json:"partial_json"`
 		Citation    json.RawMessage
 	}
-	Usage usage
+	Usage json.RawMessage
 }
 
-// A usage counts tokens. Each event has only some of the counts, and a later one replaces an earlier one.
+// A usage counts tokens.
 type usage struct {
-	Input      *int64 `json:"input_tokens"`
-	CacheRead  *int64 `json:"cache_read_input_tokens"`
-	CacheWrite *int64 `json:"cache_creation_input_tokens"`
-	Output     *int64 `json:"output_tokens"`
-	Details    *struct {
+	Input      int64 `json:"input_tokens"`
+	CacheRead  int64 `json:"cache_read_input_tokens"`
+	CacheWrite int64 `json:"cache_creation_input_tokens"`
+	Output     int64 `json:"output_tokens"`
+	Details    struct {
 		Thinking int64 `json:"thinking_tokens"`
 	} `json:"output_tokens_details"`
-}
-
-func (u *usage) update(now usage) {
-	for _, count := range []struct{ old, now **int64 }{{&u.Input, &now.Input}, {&u.CacheRead, &now.CacheRead}, {&u.CacheWrite, &now.CacheWrite}, {&u.Output, &now.Output}} {
-		if *count.now != nil {
-			*count.old = *count.now
-		}
-	}
-	if now.Details != nil {
-		u.Details = now.Details
-	}
 }

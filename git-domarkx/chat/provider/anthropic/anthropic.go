@@ -8,7 +8,6 @@ package anthropic
 
 import (
 	"context"
-	"net/http"
 	"net/url"
 	"strings"
 	"sync/atomic"
@@ -22,28 +21,17 @@ const defaultMaxTokens = 16384
 
 // A Wire sends requests to one model. It implements [provider.Wire].
 type Wire struct {
-	origin provider.Origin
-	key    provider.Key
-	url    string
-	client *http.Client
-	known  atomic.Int32 // the thinkingForm to try first
+	provider.Endpoint
+	known atomic.Int32 // the thinkingForm to try first
 }
 
 // New returns a wire to a model. base must satisfy [provider.CheckURL]; it may end with "/v1".
 // timeout is the maximum time without a received byte.
 func New(base *url.URL, model string, key provider.Key, timeout time.Duration) *Wire {
 	at := *base
-	at.Path = strings.TrimSuffix(strings.TrimSuffix(base.Path, "/"), "/v1") + "/v1/messages"
-	return &Wire{
-		origin: provider.Origin{Provider: "anthropic", Host: base.Host, Model: model},
-		key:    key,
-		url:    at.String(),
-		client: provider.HTTPClient(base, timeout),
-	}
+	at.Path = strings.TrimSuffix(strings.TrimSuffix(base.Path, "/"), "/v1")
+	return &Wire{Endpoint: provider.NewEndpoint("anthropic", &at, model, key, timeout)}
 }
-
-// Origin implements [provider.Wire].
-func (w *Wire) Origin() provider.Origin { return w.origin }
 
 // Stream implements [provider.Wire]. If the model refuses a form of reasoning, Stream asks again
 // with an older form. Refused requests cost nothing.
@@ -61,26 +49,13 @@ func (w *Wire) Stream(ctx context.Context, r provider.Request, emit func(provide
 }
 
 func (w *Wire) stream(ctx context.Context, r provider.Request, form thinkingForm, emit func(provider.Event)) (provider.Answer, error) {
-	body, err := requestBody(w.origin, r, form)
+	body, err := requestBody(w.Origin(), r, form)
 	if err != nil {
 		return provider.Answer{}, err
 	}
-	header := http.Header{"Anthropic-Version": {version}}
-	if !w.key.IsZero() {
-		header.Set("X-Api-Key", w.key.Secret())
-	}
-	res, err := provider.Post(ctx, w.client, w.url, header, body, w.key)
-	if err != nil {
-		return provider.Answer{}, err
-	}
-	defer res.Body.Close()
-	a := &answer{collector: provider.NewCollector(emit), key: w.key}
-	err = a.read(ctx, res)
-	return a.collector.Finish(w.origin, a.items, err)
+	header := w.Header("X-Api-Key", "")
+	header.Set("Anthropic-Version", version)
+	a := newAnswer(emit)
+	err = w.Ask(ctx, "v1/messages", header, body, &a.Stream, a.event)
+	return a.Finish(w.Origin(), a.Items, err)
 }
-
-func rules(o provider.Origin) provider.Rules {
-	return provider.Rules{Origin: o, ValidID: validID, CallIDs: callIDs}
-}
-
-func validID(id string) bool { return provider.IsName(id, 128) }

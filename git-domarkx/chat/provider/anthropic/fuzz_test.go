@@ -18,9 +18,9 @@ func FuzzAnswer(f *testing.F) {
 		"event: content_block_stop\ndata: {\"type\":\"content_block_stop\",\"index\":0}\n\nevent: message_stop\ndata: {\"type\":\"message_stop\"}\n\n")
 	f.Add("data: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\"}}\n\n")
 	f.Fuzz(func(t *testing.T, stream string) {
-		a := &answer{collector: provider.NewCollector(func(provider.Event) {})}
-		err := a.read(t.Context(), &http.Response{Header: http.Header{}, Body: io.NopCloser(strings.NewReader(stream))})
-		got, err := a.collector.Finish(provider.Origin{}, a.items, err)
+		a := newAnswer(func(provider.Event) {})
+		err := a.Read(t.Context(), &http.Response{Header: http.Header{}, Body: io.NopCloser(strings.NewReader(stream))}, a.event)
+		got, err := a.Finish(provider.Origin{}, a.Items, err)
 		if err == nil && got.Raw != nil {
 			for _, item := range got.Raw.Items {
 				if !json.Valid(item) {

@@ -10,39 +10,39 @@ import (
 func (w *Wire) Parts(items [][]byte) ([]provider.Part, error) {
 	c := provider.NewCollector(func(provider.Event) {})
 	for _, item := range items {
-		fields, err := provider.Fields(item)
-		if err != nil {
+		var block provider.Strict[struct {
+			Type, Text, Thinking, ID, Name string
+			Input                          json.RawMessage
+		}]
+		if err := json.Unmarshal(item, &block); err != nil {
 			return nil, err
 		}
-		var kind, text, thought, id, name string
-		if err := provider.Strings(fields, map[string]*string{"type": &kind, "text": &text, "thinking": &thought, "id": &id, "name": &name}); err != nil {
-			return nil, err
-		}
+		var err error
 		c.Break()
-		switch kind {
+		switch b := block.V; b.Type {
 		case "text":
-			err = c.Text(text)
+			err = c.Text(b.Text)
 		case "thinking":
-			err = c.Thought(thought)
+			err = c.Thought(b.Thinking)
 		case "redacted_thinking":
 		case "tool_use":
-			c.Call(provider.Call{ID: id, Name: name, Arguments: arguments(fields["input"])})
+			c.Call(provider.Call{ID: b.ID, Name: b.Name, Arguments: arguments(b.Input)})
 		default:
-			err = &provider.Error{Kind: provider.ErrAnswer, Message: "a block of the unknown type " + kind}
+			err = &provider.Error{Kind: provider.ErrAnswer, Message: "a block of the unknown type " + b.Type}
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
-	a, err := c.Finish(w.origin, nil, nil)
+	a, err := c.Finish(w.Origin(), nil, nil)
 	return a.Parts, err
 }
 
 // arguments returns the arguments of a call as the model wrote them; see block.item.
 func arguments(input json.RawMessage) string {
-	fields, err := provider.Fields(input)
+	members, err := provider.Members(input)
 	var text string
-	if wrapped, ok := fields[invalidArguments]; err == nil && ok && len(fields) == 1 && json.Unmarshal(wrapped, &text) == nil && !provider.IsObject(text) {
+	if err == nil && len(members) == 1 && members[0].Name == invalidArguments && json.Unmarshal(members[0].Value, &text) == nil && !provider.IsObject(text) {
 		return text
 	}
 	return string(input)

@@ -1,43 +1,45 @@
 package anthropic
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 
 	"github.com/domarkx/domarkx/git-domarkx/chat/provider"
 )
 
-// requestBody returns the JSON body of a request, with raw items as they were received.
+// requestBody returns the JSON body of a request, with raw items as they were received
+// (https://docs.claude.com/en/api/messages).
 func requestBody(o provider.Origin, r provider.Request, form thinkingForm) ([]byte, error) {
-	prepared := provider.Prepare(r, rules(o))
-	anchors := cacheAnchors(prepared)
-	p := request{Model: o.Model, MaxTokens: defaultMaxTokens, Stream: true}
-	if r.MaxTokens > 0 {
-		p.MaxTokens = int64(r.MaxTokens)
-	}
-	setThinking(&p, r, form, prepared)
-	for _, text := range r.System {
-		p.System = append(p.System, contentBlock{Type: "text", Text: &text})
-	}
-	for _, t := range r.Tools {
-		p.Tools = append(p.Tools, tool{Name: t.Name, Description: t.Description, InputSchema: t.Schema})
-	}
+	prepared := provider.Prepare(r, provider.Rules{Origin: o, ValidID: validID, CallIDs: callIDs})
+	p := provider.Object{"model": o.Model, "max_tokens": cmp.Or(r.MaxTokens, defaultMaxTokens), "stream": true}
+	setThinking(p, r, form, prepared)
 	// The provider caches prefixes of a request, in the order of tools, system prompt and messages.
-	if n := len(p.System); n > 0 {
-		p.System[n-1].CacheControl = ephemeral
-	} else if n := len(p.Tools); n > 0 {
-		p.Tools[n-1].CacheControl = ephemeral
+	var last provider.Object
+	var tools, system []provider.Object
+	for _, t := range r.Tools {
+		last = t.Function("input_schema")
+		tools = append(tools, last)
+		p["tools"] = tools
 	}
-	messages, err := provider.NewArray(p, "messages", provider.SizeOf(prepared))
-	if err != nil {
-		return nil, err
+	for _, text := range r.System {
+		last = provider.Object{"type": "text", "text": text}
+		system = append(system, last)
+		p["system"] = system
 	}
+	if last != nil {
+		last["cache_control"] = ephemeral()
+	}
+	anchors := cacheAnchors(prepared)
+	var messages [][]byte
 	for i, m := range prepared {
-		if err := addMessage(messages, m, slices.Contains(anchors, i)); err != nil {
+		message, err := encode(m, slices.Contains(anchors, i))
+		if err != nil {
 			return nil, err
 		}
+		messages = append(messages, message)
 	}
-	return messages.Object(), nil
+	return provider.Body(p, "messages", messages)
 }
 
 // cacheAnchors returns the indexes of the messages at which a cached prefix ends: the last two of
@@ -52,37 +54,39 @@ func cacheAnchors(messages []provider.Message) []int {
 	return anchors
 }
 
-func addMessage(messages *provider.Array, m provider.Message, anchor bool) error {
+// encode returns the JSON of a message.
+func encode(m provider.Message, anchor bool) ([]byte, error) {
 	if m.Raw != nil {
-		messages.Items(`{"role":"assistant","content":[`, m.Raw.Items, `]}`)
-		return nil
+		return provider.Body(provider.Object{"role": "assistant"}, "content", m.Raw.Items)
 	}
-	var blocks []contentBlock
+	var blocks []provider.Object
 	for _, part := range m.Parts {
 		switch part := part.(type) {
 		case provider.Text:
-			blocks = append(blocks, contentBlock{Type: "text", Text: &part.Text})
+			blocks = append(blocks, provider.Object{"type": "text", "text": part.Text})
 		case provider.Image:
-			blocks = append(blocks, contentBlock{Type: "image", Source: &imageSource{"base64", part.MediaType, part.Data}})
+			source := provider.Object{"type": "base64", "media_type": part.MediaType, "data": part.Data}
+			blocks = append(blocks, provider.Object{"type": "image", "source": source})
 		case provider.Call:
-			blocks = append(blocks, contentBlock{Type: "tool_use", ID: part.ID, Name: part.Name, Input: json.RawMessage(part.Arguments)})
+			input := json.RawMessage(part.Arguments)
+			blocks = append(blocks, provider.Object{"type": "tool_use", "id": part.ID, "name": part.Name, "input": input})
 		case provider.Result:
-			blocks = append(blocks, resultBlock(part))
+			block := provider.Object{"type": "tool_result", "tool_use_id": part.CallID, "is_error": part.Failed}
+			if part.Text != "" { // the provider refuses an empty text block
+				block["content"] = []provider.Object{{"type": "text", "text": part.Text}}
+			}
+			blocks = append(blocks, block)
 		}
 	}
 	if n := len(blocks); anchor && n > 0 {
-		blocks[n-1].CacheControl = ephemeral
+		blocks[n-1]["cache_control"] = ephemeral()
 	}
-	return messages.Marshal(message{Role: string(m.Role), Content: blocks})
+	return provider.Encode(provider.Object{"role": m.Role, "content": blocks})
 }
 
-func resultBlock(r provider.Result) contentBlock {
-	block := contentBlock{Type: "tool_result", ToolUseID: r.CallID, IsError: r.Failed}
-	if r.Text != "" { // the provider refuses an empty text block
-		block.Content = []contentBlock{{Type: "text", Text: &r.Text}}
-	}
-	return block
-}
+func ephemeral() provider.Object { return provider.Object{"type": "ephemeral"} }
+
+func validID(id string) bool { return provider.IsName(id, 128) }
 
 // callIDs returns the ids of the tool_use blocks in raw items. ok is false if the items end with
 // reasoning: they cannot be sent back, because the provider requires the block that followed.
@@ -102,62 +106,3 @@ func callIDs(items [][]byte) (ids []string, ok bool) {
 
 // version is the version of the API (https://docs.claude.com/en/api/versioning).
 const version = "2023-06-01"
-
-// A request is the body of a request, without its messages (https://docs.claude.com/en/api/messages).
-type request struct {
-	Model        string         `json:"model"`
-	MaxTokens    int64          `json:"max_tokens"`
-	System       []contentBlock `json:"system,omitempty"`
-	Tools        []tool         `json:"tools,omitempty"`
-	Thinking     *thinking      `json:"thinking,omitempty"`
-	OutputConfig *outputConfig  `json:"output_config,omitempty"`
-	Stream       bool           `json:"stream"`
-}
-
-type tool struct {
-	Name         string          `json:"name"`
-	Description  string          `json:"description,omitempty"`
-	InputSchema  json.RawMessage `json:"input_schema"`
-	CacheControl *cacheControl   `json:"cache_control,omitempty"`
-}
-
-type thinking struct {
-	Type    string `json:"type"`
-	Budget  int64  `json:"budget_tokens,omitempty"`
-	Display string `json:"display,omitempty"`
-}
-
-type outputConfig struct {
-	Effort provider.Reasoning `json:"effort"`
-}
-
-type message struct {
-	Role    string         `json:"role"`
-	Content []contentBlock `json:"content"`
-}
-
-// A contentBlock is a block of any type, with the members of that type.
-type contentBlock struct {
-	Type         string          `json:"type"`
-	Text         *string         `json:"text,omitempty"`
-	Source       *imageSource    `json:"source,omitempty"`
-	ID           string          `json:"id,omitempty"`
-	Name         string          `json:"name,omitempty"`
-	Input        json.RawMessage `json:"input,omitempty"`
-	ToolUseID    string          `json:"tool_use_id,omitempty"`
-	Content      []contentBlock  `json:"content,omitempty"`
-	IsError      bool            `json:"is_error,omitempty"`
-	CacheControl *cacheControl   `json:"cache_control,omitempty"`
-}
-
-type imageSource struct {
-	Type      string `json:"type"`
-	MediaType string `json:"media_type"`
-	Data      []byte `json:"data"`
-}
-
-type cacheControl struct {
-	Type string `json:"type"`
-}
-
-var ephemeral = &cacheControl{"ephemeral"}

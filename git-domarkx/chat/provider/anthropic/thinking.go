@@ -24,26 +24,26 @@ const (
 
 // budgets are the numbers of tokens for reasoning in the older form. The provider requires at least
 // minBudget, and less than max_tokens.
-var budgets = map[provider.Reasoning]int64{provider.ReasoningLow: 2048, provider.ReasoningMedium: 8192, provider.ReasoningHigh: 24576}
+var budgets = map[provider.Reasoning]int{provider.ReasoningLow: 2048, provider.ReasoningMedium: 8192, provider.ReasoningHigh: 24576}
 
 const minBudget = 1024
 
 // setThinking sets the form and the amount of reasoning of a request.
-func setThinking(p *request, r provider.Request, form thinkingForm, messages []provider.Message) {
+func setThinking(p provider.Object, r provider.Request, form thinkingForm, messages []provider.Message) {
 	tokens := budgets[r.Reasoning]
 	switch {
 	case r.Reasoning == "" || form == unset:
 	case r.Reasoning == provider.ReasoningOff:
-		p.Thinking = &thinking{Type: "disabled"}
+		p["thinking"] = provider.Object{"type": "disabled"}
 	case form == adaptive:
-		p.Thinking = &thinking{Type: "adaptive", Display: "summarized"}
-		p.OutputConfig = &outputConfig{r.Reasoning}
+		p["thinking"] = provider.Object{"type": "adaptive", "display": "summarized"}
+		p["output_config"] = provider.Object{"effort": r.Reasoning}
 	case continuesWithoutThinking(messages):
 	case r.MaxTokens == 0:
-		p.MaxTokens += tokens
-		p.Thinking = &thinking{Type: "enabled", Budget: tokens}
-	case p.MaxTokens >= 2*minBudget:
-		p.Thinking = &thinking{Type: "enabled", Budget: min(tokens, p.MaxTokens/2)}
+		p["max_tokens"] = defaultMaxTokens + tokens
+		p["thinking"] = provider.Object{"type": "enabled", "budget_tokens": tokens}
+	case r.MaxTokens >= 2*minBudget:
+		p["thinking"] = provider.Object{"type": "enabled", "budget_tokens": min(tokens, r.MaxTokens/2)}
 	}
 }
 

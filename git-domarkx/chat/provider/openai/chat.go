@@ -3,15 +3,19 @@ package openai
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/domarkx/domarkx/git-domarkx/chat/provider"
 )
 
-// Chat sends requests to one model by the Chat Completions API. It implements [provider.Wire].
+// Chat sends requests to one model by the Chat Completions API
+// (https://developers.openai.com/api/reference/resources/chat/subresources/completions/methods/create).
+// It implements [provider.Wire].
 type Chat struct {
-	wire
+	provider.Endpoint
 	gemini bool
 }
 
@@ -19,12 +23,12 @@ type Chat struct {
 // [provider.CheckURL] and end with the version, such as "/v1". timeout is the maximum time without
 // a received byte.
 func NewChat(base *url.URL, model string, key provider.Key, timeout time.Duration) *Chat {
-	return &Chat{wire: newWire("openai-chat", base, model, key, timeout)}
+	return &Chat{Endpoint: provider.NewEndpoint("openai-chat", base, model, key, timeout)}
 }
 
 // NewGemini is like [NewChat], for Gemini's OpenAI-compatible endpoint.
 func NewGemini(base *url.URL, model string, key provider.Key, timeout time.Duration) *Chat {
-	return &Chat{wire: newWire("gemini", base, model, key, timeout), gemini: true}
+	return &Chat{provider.NewEndpoint("gemini", base, model, key, timeout), true}
 }
 
 // Stream implements [provider.Wire].
@@ -33,18 +37,12 @@ func (w *Chat) Stream(ctx context.Context, r provider.Request, emit func(provide
 	if err != nil {
 		return provider.Answer{}, err
 	}
-	res, err := w.post(ctx, "chat/completions", body)
-	if err != nil {
-		return provider.Answer{}, err
-	}
-	defer res.Body.Close()
-	a := &chatAnswer{collector: provider.NewCollector(emit), key: w.key}
-	err = provider.ReadEvents(ctx, res, w.key, a.chunk, &a.done, &a.mayEnd)
-	var items [][]byte
+	a := &chatAnswer{Stream: provider.NewStream(emit)}
+	err = w.Ask(ctx, "chat/completions", w.Header("Authorization", "Bearer "), body, &a.Stream, a.event)
 	if err == nil {
-		items, err = a.message()
+		err = a.complete()
 	}
-	return a.collector.Finish(w.origin, items, err)
+	return a.Finish(w.Origin(), a.Items, err)
 }
 
 // openAIHost is the host whose newer models require max_completion_tokens. Other servers may only
@@ -52,111 +50,97 @@ func (w *Chat) Stream(ctx context.Context, r provider.Request, emit func(provide
 const openAIHost = "api.openai.com"
 
 func (w *Chat) body(r provider.Request) ([]byte, error) {
-	p := chatRequest{Model: w.origin.Model, Stream: true, StreamOptions: streamOptions{IncludeUsage: true}}
+	p := provider.Object{"model": w.Origin().Model, "stream": true, "stream_options": provider.Object{"include_usage": true}}
 	switch {
-	case r.MaxTokens > 0 && w.origin.Host == openAIHost:
-		p.MaxCompletionTokens = r.MaxTokens
+	case r.MaxTokens > 0 && w.Origin().Host == openAIHost:
+		p["max_completion_tokens"] = r.MaxTokens
 	case r.MaxTokens > 0:
-		p.MaxTokens = r.MaxTokens
+		p["max_tokens"] = r.MaxTokens
 	}
-	p.ReasoningEffort = effort(r.Reasoning)
+	if r.Reasoning != "" {
+		p["reasoning_effort"] = effort(r.Reasoning)
+	}
+	var tools []provider.Object
 	for _, t := range r.Tools {
-		parameters, err := schema(t)
-		if err != nil {
-			return nil, err
-		}
-		p.Tools = append(p.Tools, chatTool{"function", chatFunction{t.Name, t.Description, parameters}})
+		tools = append(tools, provider.Object{"type": "function", "function": t.Function("parameters")})
+		p["tools"] = tools
 	}
-	prepared := provider.Prepare(r, provider.Rules{Origin: w.origin, ValidID: validID, CallIDs: chatCallIDs})
-	messages, err := provider.NewArray(p, "messages", provider.SizeOf(prepared))
-	if err != nil {
-		return nil, err
+	var messages [][]byte
+	var errs error
+	add := func(m provider.Object) {
+		data, err := provider.Encode(m)
+		messages, errs = append(messages, data), errors.Join(errs, err)
 	}
 	for _, text := range r.System {
-		if err := messages.Marshal(chatMessage{Role: "system", Content: text}); err != nil {
-			return nil, err
+		add(provider.Object{"role": "system", "content": text})
+	}
+	for _, m := range provider.Prepare(r, provider.Rules{Origin: w.Origin(), ValidID: validID, CallIDs: chatCallIDs}) {
+		switch {
+		case m.Raw != nil:
+			messages = append(messages, m.Raw.Items...)
+		case m.Role == provider.Assistant:
+			add(w.assistant(m))
+		default:
+			addUser(m, add)
 		}
 	}
-	for _, m := range prepared {
-		if err := w.addMessage(messages, m); err != nil {
-			return nil, err
-		}
+	if errs != nil {
+		return nil, errs
 	}
-	return messages.Object(), nil
-}
-
-func (w *Chat) addMessage(messages *provider.Array, m provider.Message) error {
-	switch {
-	case m.Raw != nil:
-		messages.Add(m.Raw.Items...)
-	case m.Role == provider.Assistant:
-		return messages.Marshal(w.assistant(m))
-	default:
-		for _, u := range userMessages(m) {
-			if err := messages.Marshal(u); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	return provider.Body(p, "messages", messages)
 }
 
 // noSignature is accepted by Gemini as the signature of a call that another model made
 // (https://ai.google.dev/gemini-api/docs/thought-signatures).
 const noSignature = "skip_thought_signature_validator"
 
-func (w *Chat) assistant(m provider.Message) chatMessage {
-	a := chatMessage{Role: "assistant"}
-	text := ""
+func (w *Chat) assistant(m provider.Message) provider.Object {
+	var texts []string
+	var calls []provider.Object
 	for _, part := range m.Parts {
 		switch part := part.(type) {
 		case provider.Text:
-			if text != "" {
-				text += "\n\n"
-			}
-			text += part.Text
+			texts = append(texts, part.Text)
 		case provider.Call:
-			call := chatToolCall{ID: part.ID, Type: "function", Function: chatCalled{part.Name, part.Arguments}}
-			if w.gemini && len(a.ToolCalls) == 0 {
-				call.Extra = json.RawMessage(`{"google":{"thought_signature":"` + noSignature + `"}}`)
-			}
-			a.ToolCalls = append(a.ToolCalls, call)
+			function := provider.Object{"name": part.Name, "arguments": part.Arguments}
+			calls = append(calls, provider.Object{"id": part.ID, "type": "function", "function": function})
 		}
 	}
-	if text != "" {
-		a.Content = text
+	if w.gemini && len(calls) > 0 {
+		calls[0]["extra_content"] = provider.Object{"google": provider.Object{"thought_signature": noSignature}}
 	}
-	return a
+	o := provider.Object{"role": "assistant"}
+	if len(texts) > 0 {
+		o["content"] = strings.Join(texts, "\n\n")
+	}
+	if len(calls) > 0 {
+		o["tool_calls"] = calls
+	}
+	return o
 }
 
-// userMessages returns a message for each result, and one for all other parts.
-func userMessages(m provider.Message) []chatMessage {
-	var messages []chatMessage
-	var content []chatPart
-	text, plain := "", true
+// addUser adds a message for each result, and one for all other parts.
+func addUser(m provider.Message, add func(provider.Object)) {
+	var texts []string
+	var content []provider.Object
 	for _, part := range m.Parts {
 		switch part := part.(type) {
 		case provider.Result:
-			messages = append(messages, chatMessage{Role: "tool", Content: part.Text, ToolCallID: part.CallID})
+			add(provider.Object{"role": "tool", "content": part.Text, "tool_call_id": part.CallID})
 		case provider.Text:
-			content = append(content, chatPart{Type: "text", Text: &part.Text})
-			if text != "" {
-				text += "\n\n"
-			}
-			text += part.Text
+			texts = append(texts, part.Text)
+			content = append(content, provider.Object{"type": "text", "text": part.Text})
 		case provider.Image:
-			plain = false
-			content = append(content, chatPart{Type: "image_url", ImageURL: &chatImage{dataURL(part)}})
+			content = append(content, provider.Object{"type": "image_url", "image_url": provider.Object{"url": dataURL(part)}})
 		}
 	}
 	switch {
 	case len(content) == 0:
-	case plain: // every server accepts a plain string
-		messages = append(messages, chatMessage{Role: "user", Content: text})
+	case len(content) == len(texts): // every server accepts a plain string
+		add(provider.Object{"role": "user", "content": strings.Join(texts, "\n\n")})
 	default:
-		messages = append(messages, chatMessage{Role: "user", Content: content})
+		add(provider.Object{"role": "user", "content": content})
 	}
-	return messages
 }
 
 // chatCallIDs returns the ids of the calls in a raw message. ok is false if the arguments of a call

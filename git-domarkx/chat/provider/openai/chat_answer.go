@@ -9,16 +9,13 @@ import (
 
 // A chatAnswer reads the chunks of one stream.
 type chatAnswer struct {
-	collector *provider.Collector
-	key       provider.Key
-	merged    object // the message so far, without its calls
-	calls     []*chatCall
-	last      map[int64]*chatCall // the last call with each index
-	thoughts  string              // the member with the reasoning; some servers send it twice, under two names
-	finish    string
-	refused   bool
-	done      bool
-	mayEnd    bool // some servers do not send "[DONE]", so a finish_reason suffices
+	provider.Stream
+	merged   object // the message so far, without its calls
+	calls    []*chatCall
+	last     map[int64]*chatCall // the last call with each index
+	thoughts string              // the member with the reasoning; some servers send it twice, under two names
+	finish   string
+	refused  bool
 }
 
 // A chatCall is a call in progress.
@@ -28,12 +25,12 @@ type chatCall struct {
 	function object
 }
 
-func (a *chatAnswer) chunk(data []byte) error {
+func (a *chatAnswer) event(data []byte) error {
 	if bytes.HasPrefix(data, []byte("[DONE]")) {
 		if a.finish == "" {
 			return &provider.Error{Kind: provider.ErrCut}
 		}
-		a.done = true
+		a.Done = true
 		return nil
 	}
 	var head struct {
@@ -43,7 +40,7 @@ func (a *chatAnswer) chunk(data []byte) error {
 		return provider.Invalid(err)
 	}
 	if len(head.Error) > 0 && string(head.Error) != "null" {
-		return provider.NewError(provider.ParseFailure(data), a.key)
+		return a.Failure(provider.ParseFailure(data))
 	}
 	var chunk struct {
 		Model   string `json:"model"`
@@ -56,9 +53,9 @@ func (a *chatAnswer) chunk(data []byte) error {
 	if err := provider.Decode(data, &chunk); err != nil {
 		return err
 	}
-	a.collector.Model(chunk.Model)
+	a.Model(chunk.Model)
 	if chunk.Usage != nil {
-		a.collector.Usage(chunk.Usage.usage())
+		a.Usage(chunk.Usage.usage())
 	}
 	if len(chunk.Choices) == 0 {
 		return nil
@@ -69,7 +66,7 @@ func (a *chatAnswer) chunk(data []byte) error {
 		}
 	}
 	if reason := chunk.Choices[0].FinishReason; reason != "" {
-		a.finish, a.mayEnd = reason, true
+		a.finish, a.MayEnd = reason, true // some servers do not send "[DONE]"
 	}
 	return nil
 }
@@ -116,7 +113,7 @@ func (a *chatAnswer) delta(raw []byte) error {
 			grown = a.merged.add(m.Name, m.Value)
 			if s = text(m.Value); s != "" {
 				a.refused = a.refused || m.Name == "refusal"
-				err = a.collector.Text(s)
+				err = a.Text(s)
 			}
 		case "reasoning_content", "reasoning":
 			grown = a.merged.add(m.Name, m.Value)
@@ -124,13 +121,13 @@ func (a *chatAnswer) delta(raw []byte) error {
 				s = ""
 			} else if s != "" {
 				a.thoughts = m.Name
-				err = a.collector.Thought(s)
+				err = a.Thought(s)
 			}
 		default:
 			grown = a.merged.add(m.Name, m.Value)
 		}
 		if err == nil && s == "" { // the collector counts text itself
-			err = a.collector.Grow(grown)
+			err = a.Grow(grown)
 		}
 		if err != nil {
 			return err
@@ -151,7 +148,7 @@ func (a *chatAnswer) toolCalls(list []byte) error {
 		return provider.Invalid(err)
 	}
 	for _, piece := range pieces {
-		if err := a.collector.Grow(len(piece)); err != nil {
+		if err := a.Grow(len(piece)); err != nil {
 			return err
 		}
 		var head struct {
@@ -217,17 +214,17 @@ func (c *chatCall) addFunction(raw []byte) error {
 	return nil
 }
 
-// message completes the answer and returns its only raw item: the message as JSON.
-func (a *chatAnswer) message() ([][]byte, error) {
+// complete completes the answer. Its only raw item is the message as JSON.
+func (a *chatAnswer) complete() error {
 	calls := make([][]byte, len(a.calls))
 	for i, c := range a.calls {
 		c.call.set("function", c.function.bytes())
 		calls[i] = c.call.bytes()
 		var function struct{ Name, Arguments string }
 		if err := json.Unmarshal(c.function.bytes(), &function); err != nil {
-			return nil, provider.Invalid(err)
+			return provider.Invalid(err)
 		}
-		a.collector.Call(provider.Call{ID: c.id, Name: function.Name, Arguments: function.Arguments})
+		a.Call(provider.Call{ID: c.id, Name: function.Name, Arguments: function.Arguments})
 	}
 	if len(calls) > 0 {
 		a.merged.set("tool_calls", provider.Join(calls))
@@ -246,10 +243,10 @@ func (a *chatAnswer) message() ([][]byte, error) {
 	if a.refused {
 		stop = provider.StopRefusal
 	}
-	a.collector.Stop(stop, a.finish)
-	if len(a.merged.entries) == 0 {
-		return nil, nil
+	a.Stop(stop, a.finish)
+	if len(a.merged.entries) > 0 {
+		a.merged.setOnce("role", []byte(`"assistant"`))
+		a.Items = [][]byte{a.merged.bytes()}
 	}
-	a.merged.setOnce("role", []byte(`"assistant"`))
-	return [][]byte{a.merged.bytes()}, nil
+	return nil
 }

@@ -31,12 +31,9 @@ func FuzzChat(f *testing.F) {
 		`data: {"choices":[],"usage":{"prompt_tokens":3,"total_tokens":9}}` + "\n\ndata: [DONE]\n\n")
 	f.Add("data: {\"error\":{\"message\":\"no\"}}\n\n")
 	f.Fuzz(func(t *testing.T, stream string) {
-		a := &chatAnswer{collector: provider.NewCollector(func(provider.Event) {})}
-		if provider.ReadEvents(t.Context(), response(stream), a.key, a.chunk, &a.done, &a.mayEnd) == nil {
-			items, err := a.message()
-			if err == nil {
-				checkItems(t, items)
-			}
+		a := &chatAnswer{Stream: provider.NewStream(func(provider.Event) {})}
+		if a.Read(t.Context(), response(stream), a.event) == nil && a.complete() == nil {
+			checkItems(t, a.Items)
 		}
 	})
 }
@@ -49,9 +46,9 @@ func FuzzResponses(f *testing.F) {
 		`data: {"type":"response.completed","response":{"status":"completed","usage":{"input_tokens":1}}}` + "\n\n")
 	f.Add("data: {\"type\":\"error\",\"code\":\"x\",\"message\":\"no\"}\n\n")
 	f.Fuzz(func(t *testing.T, stream string) {
-		a := &responsesAnswer{collector: provider.NewCollector(func(provider.Event) {}), shown: map[int64]int{}}
-		if provider.ReadEvents(t.Context(), response(stream), a.key, a.event, &a.done, &a.done) == nil {
-			checkItems(t, a.items)
+		a := &responsesAnswer{Stream: provider.NewStream(func(provider.Event) {}), shown: map[int64]int{}}
+		if a.Read(t.Context(), response(stream), a.event) == nil {
+			checkItems(t, a.Items)
 		}
 	})
 }

@@ -9,58 +9,21 @@
 package openai
 
 import (
-	"context"
-	"encoding/json"
-	"fmt"
-	"net/http"
-	"net/url"
-	"strings"
-	"time"
+	"encoding/base64"
 
 	"github.com/domarkx/domarkx/git-domarkx/chat/provider"
 )
 
-// A wire holds the settings for requests to one model, by either API.
-type wire struct {
-	origin provider.Origin
-	key    provider.Key
-	root   string // the URL, with a slash at its end
-	client *http.Client
+// effort returns the name of an effort in both APIs, or "" for the model's own.
+func effort(r provider.Reasoning) string {
+	if r == provider.ReasoningOff {
+		return "none"
+	}
+	return string(r)
 }
 
-func newWire(name string, base *url.URL, model string, key provider.Key, timeout time.Duration) wire {
-	root := *base
-	root.Path = strings.TrimSuffix(base.Path, "/") + "/"
-	return wire{
-		origin: provider.Origin{Provider: name, Host: base.Host, Model: model},
-		key:    key,
-		root:   root.String(),
-		client: provider.HTTPClient(base, timeout),
-	}
-}
-
-func (w *wire) Origin() provider.Origin { return w.origin }
-
-// post sends a request and returns the response if that is a stream of events, whose body the caller closes.
-func (w *wire) post(ctx context.Context, path string, body []byte) (*http.Response, error) {
-	header := http.Header{}
-	if !w.key.IsZero() {
-		header.Set("Authorization", "Bearer "+w.key.Secret())
-	}
-	return provider.Post(ctx, w.client, w.root+path, header, body, w.key)
-}
-
-// schema returns a tool's schema as a map. Its values remain JSON, so that numbers keep their notation.
-func schema(t provider.Tool) (map[string]json.RawMessage, error) {
-	members, err := provider.Members(t.Schema)
-	if err != nil {
-		return nil, fmt.Errorf("schema of the tool %s: %w", t.Name, err)
-	}
-	values := make(map[string]json.RawMessage, len(members))
-	for _, m := range members {
-		values[m.Name] = m.Value
-	}
-	return values, nil
+func dataURL(i provider.Image) string {
+	return "data:" + i.MediaType + ";base64," + base64.StdEncoding.EncodeToString(i.Data)
 }
 
 func validID(id string) bool { return provider.IsName(id, 40) }

@@ -15,22 +15,28 @@ func (w *Chat) Parts(items [][]byte) ([]provider.Part, error) {
 			return nil, err
 		}
 	}
-	a, err := c.Finish(w.origin, nil, nil)
+	a, err := c.Finish(w.Origin(), nil, nil)
 	return a.Parts, err
 }
 
+func invalid(message string) error {
+	return &provider.Error{Kind: provider.ErrAnswer, Message: message}
+}
+
 func chatParts(c *provider.Collector, item []byte) error {
-	fields, err := provider.Fields(item)
-	if err != nil {
+	var message provider.Strict[struct {
+		Role, Content, Refusal, Reasoning string
+		ReasoningContent                  string `json:"reasoning_content"`
+		ToolCalls                         []provider.Strict[struct {
+			ID       string
+			Function *provider.Strict[struct{ Name, Arguments string }]
+		}] `json:"tool_calls"`
+	}]
+	if err := json.Unmarshal(item, &message); err != nil {
 		return err
 	}
-	var role, content, refusal, reasoning, other string
-	err = provider.Strings(fields, map[string]*string{"role": &role, "content": &content, "refusal": &refusal, "reasoning_content": &reasoning, "reasoning": &other})
-	if err != nil {
-		return err
-	}
-	if role != string(provider.Assistant) {
-		return &provider.Error{Kind: provider.ErrAnswer, Message: "a message of the role " + role}
+	if role := message.V.Role; role != string(provider.Assistant) {
+		return invalid("a message of the role " + role)
 	}
 	members, err := provider.Members(item) // parts in order
 	if err != nil {
@@ -48,94 +54,65 @@ func chatParts(c *provider.Collector, item []byte) error {
 			}
 		case "function_call", "audio":
 			if string(m.Value) != "null" {
-				err = &provider.Error{Kind: provider.ErrAnswer, Message: "a message with " + m.Name}
+				err = invalid("a message with " + m.Name)
 			}
 		}
 		if err != nil {
 			return err
 		}
 	}
-	var calls []json.RawMessage
-	if list, ok := fields["tool_calls"]; ok && json.Unmarshal(list, &calls) != nil {
-		return &provider.Error{Kind: provider.ErrAnswer, Message: "calls that are no array"}
-	}
-	for _, raw := range calls {
-		call, err := provider.Fields(raw)
-		if err != nil {
-			return err
+	for _, call := range message.V.ToolCalls {
+		if call.V.Function == nil {
+			return invalid("a call without its function")
 		}
-		function, err := provider.Fields(call["function"])
-		if err != nil {
-			return err
-		}
-		var id, name, arguments string
-		err = errors.Join(provider.Strings(call, map[string]*string{"id": &id}),
-			provider.Strings(function, map[string]*string{"name": &name, "arguments": &arguments}))
-		if err != nil {
-			return err
-		}
-		c.Call(provider.Call{ID: id, Name: name, Arguments: arguments})
+		function := call.V.Function.V
+		c.Call(provider.Call{ID: call.V.ID, Name: function.Name, Arguments: function.Arguments})
 	}
 	return nil
 }
+
+// A piece is content or reasoning in an output item.
+type piece = provider.Strict[struct{ Type, Text, Refusal string }]
 
 // Parts implements [provider.Wire].
 func (w *Responses) Parts(items [][]byte) ([]provider.Part, error) {
 	c := provider.NewCollector(func(provider.Event) {})
-	for _, item := range items {
-		fields, err := provider.Fields(item)
-		if err != nil {
-			return nil, err
-		}
-		var kind, role, id, name, arguments string
-		err = provider.Strings(fields, map[string]*string{"type": &kind, "role": &role, "call_id": &id, "name": &name, "arguments": &arguments})
+	for _, raw := range items {
+		var item provider.Strict[struct {
+			Type, Role, Name, Arguments string
+			CallID                      string `json:"call_id"`
+			Content, Summary            []piece
+		}]
+		err := json.Unmarshal(raw, &item)
 		if err != nil {
 			return nil, err
 		}
 		c.Break()
-		switch {
-		case kind == "message" && role == string(provider.Assistant):
-			err = each(fields["content"], func(kind, text string) error {
-				if kind != "output_text" && kind != "refusal" {
-					return &provider.Error{Kind: provider.ErrAnswer, Message: "content of the unknown type " + kind}
+		switch i := item.V; {
+		case i.Type == "message" && i.Role == string(provider.Assistant):
+			for _, p := range i.Content {
+				if p.V.Type != "output_text" && p.V.Type != "refusal" {
+					return nil, invalid("content of the unknown type " + p.V.Type)
 				}
-				return c.Text(text)
-			})
-		case kind == "reasoning":
-			err = errors.Join(each(fields["summary"], func(_, text string) error { c.Break(); return c.Thought(text) }),
-				each(fields["content"], func(_, text string) error { return c.Thought(text) }))
-		case kind == "function_call":
-			c.Call(provider.Call{ID: id, Name: name, Arguments: arguments})
+				err = errors.Join(err, c.Text(p.V.Text+p.V.Refusal))
+			}
+		case i.Type == "reasoning":
+			for _, p := range i.Summary {
+				c.Break()
+				err = errors.Join(err, c.Thought(p.V.Text+p.V.Refusal))
+			}
+			for _, p := range i.Content {
+				err = errors.Join(err, c.Thought(p.V.Text+p.V.Refusal))
+			}
+		case i.Type == "function_call":
+			c.Call(provider.Call{ID: i.CallID, Name: i.Name, Arguments: i.Arguments})
 		default:
-			err = &provider.Error{Kind: provider.ErrAnswer, Message: "an item of the unknown type " + kind + " " + role}
+			err = invalid("an item of the unknown type " + i.Type + " " + i.Role)
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
-	a, err := c.Finish(w.origin, nil, nil)
+	a, err := c.Finish(w.Origin(), nil, nil)
 	return a.Parts, err
-}
-
-// each calls add for each object in a JSON array, with its members "type", and "text" or "refusal". It does
-// nothing if the array is missing.
-func each(list json.RawMessage, add func(kind, text string) error) error {
-	var items []json.RawMessage
-	if len(list) > 0 && json.Unmarshal(list, &items) != nil {
-		return &provider.Error{Kind: provider.ErrAnswer, Message: "content that is no array"}
-	}
-	for _, item := range items {
-		fields, err := provider.Fields(item)
-		if err != nil {
-			return err
-		}
-		var kind, text, refusal string
-		if err := provider.Strings(fields, map[string]*string{"type": &kind, "text": &text, "refusal": &refusal}); err != nil {
-			return err
-		}
-		if err := add(kind, text+refusal); err != nil {
-			return err
-		}
-	}
-	return nil
 }

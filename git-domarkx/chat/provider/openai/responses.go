@@ -2,7 +2,6 @@ package openai
 
 import (
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"net/url"
@@ -12,14 +11,15 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/chat/provider"
 )
 
-// Responses sends requests to one model by the Responses API. It implements [provider.Wire].
-type Responses struct{ wire }
+// Responses sends requests to one model by the Responses API
+// (https://developers.openai.com/api/reference/resources/responses/methods/create). It implements [provider.Wire].
+type Responses struct{ provider.Endpoint }
 
 // NewResponses returns a wire to a model by the Responses API. base must satisfy
 // [provider.CheckURL] and end with the version, such as "/v1". timeout is the maximum time without
 // a received byte.
 func NewResponses(base *url.URL, model string, key provider.Key, timeout time.Duration) *Responses {
-	return &Responses{newWire("openai", base, model, key, timeout)}
+	return &Responses{provider.NewEndpoint("openai", base, model, key, timeout)}
 }
 
 // Stream implements [provider.Wire]. The provider stores nothing, so Stream requests encrypted
@@ -38,58 +38,59 @@ func (w *Responses) stream(ctx context.Context, r provider.Request, encrypted bo
 	if err != nil {
 		return provider.Answer{}, err
 	}
-	res, err := w.post(ctx, "responses", body)
-	if err != nil {
-		return provider.Answer{}, err
-	}
-	defer res.Body.Close()
-	a := &responsesAnswer{collector: provider.NewCollector(emit), key: w.key, shown: map[int64]int{}}
-	err = provider.ReadEvents(ctx, res, w.key, a.event, &a.done, &a.done)
-	return a.collector.Finish(w.origin, a.items, err)
+	a := &responsesAnswer{Stream: provider.NewStream(emit), shown: map[int64]int{}}
+	err = w.Ask(ctx, "responses", w.Header("Authorization", "Bearer "), body, &a.Stream, a.event)
+	return a.Finish(w.Origin(), a.Items, err)
 }
 
 func (w *Responses) body(r provider.Request, encrypted bool) ([]byte, error) {
-	p := responsesRequest{Model: w.origin.Model, MaxOutputTokens: r.MaxTokens, Instructions: strings.Join(r.System, "\n\n"), Stream: true}
+	p := provider.Object{"model": w.Origin().Model, "store": false, "stream": true}
+	if len(r.System) > 0 {
+		p["instructions"] = strings.Join(r.System, "\n\n")
+	}
+	if r.MaxTokens > 0 {
+		p["max_output_tokens"] = r.MaxTokens
+	}
 	if encrypted {
-		p.Include = []string{"reasoning.encrypted_content"}
+		p["include"] = []string{"reasoning.encrypted_content"}
 	}
-	if name := effort(r.Reasoning); name != "" {
-		p.Reasoning = &reasoning{Effort: name}
-		if r.Reasoning != provider.ReasoningOff {
-			p.Reasoning.Summary = "auto"
-		}
+	switch r.Reasoning {
+	case "":
+	case provider.ReasoningOff:
+		p["reasoning"] = provider.Object{"effort": effort(r.Reasoning)}
+	default:
+		p["reasoning"] = provider.Object{"effort": effort(r.Reasoning), "summary": "auto"}
 	}
+	var tools []provider.Object
 	for _, t := range r.Tools {
-		parameters, err := schema(t)
-		if err != nil {
-			return nil, err
+		o := t.Function("parameters")
+		o["type"], o["strict"] = "function", false
+		tools = append(tools, o)
+		p["tools"] = tools
+	}
+	var input [][]byte
+	for _, m := range provider.Prepare(r, provider.Rules{Origin: w.Origin(), ValidID: validID, CallIDs: responsesCallIDs}) {
+		if m.Raw != nil {
+			input = append(input, m.Raw.Items...)
+			continue
 		}
-		p.Tools = append(p.Tools, responsesTool{Type: "function", Name: t.Name, Description: t.Description, Parameters: parameters})
-	}
-	prepared := provider.Prepare(r, provider.Rules{Origin: w.origin, ValidID: validID, CallIDs: responsesCallIDs})
-	input, err := provider.NewArray(p, "input", provider.SizeOf(prepared))
-	if err != nil {
-		return nil, err
-	}
-	for _, m := range prepared {
-		if err := addItems(input, m); err != nil {
-			return nil, err
+		for _, item := range items(m) {
+			data, err := provider.Encode(item)
+			if err != nil {
+				return nil, err
+			}
+			input = append(input, data)
 		}
 	}
-	return input.Object(), nil
+	return provider.Body(p, "input", input)
 }
 
-// addItems appends the items of a message to the input.
-func addItems(input *provider.Array, m provider.Message) error {
-	if m.Raw != nil {
-		input.Add(m.Raw.Items...)
-		return nil
-	}
-	var items []inputItem
-	var content []inputContent
+// items returns the items of a message.
+func items(m provider.Message) []provider.Object {
+	var items, content []provider.Object
 	flush := func() {
 		if len(content) > 0 {
-			items = append(items, inputItem{Type: "message", Role: string(m.Role), Content: content})
+			items = append(items, provider.Object{"type": "message", "role": m.Role, "content": content})
 			content = nil
 		}
 	}
@@ -97,30 +98,22 @@ func addItems(input *provider.Array, m provider.Message) error {
 		switch part := part.(type) {
 		case provider.Text:
 			if m.Role == provider.Assistant { // not the short form with a string, which some servers do not accept
-				items = append(items, inputItem{Type: "message", Role: "assistant", Content: []inputContent{{Type: "output_text", Text: &part.Text}}})
+				content = append(content, provider.Object{"type": "output_text", "text": part.Text})
+				flush()
 				continue
 			}
-			content = append(content, inputContent{Type: "input_text", Text: &part.Text})
+			content = append(content, provider.Object{"type": "input_text", "text": part.Text})
 		case provider.Image:
-			content = append(content, inputContent{Type: "input_image", Detail: "auto", ImageURL: dataURL(part)})
+			content = append(content, provider.Object{"type": "input_image", "detail": "auto", "image_url": dataURL(part)})
 		case provider.Call:
-			items = append(items, inputItem{Type: "function_call", CallID: part.ID, Name: part.Name, Arguments: &part.Arguments})
+			items = append(items, provider.Object{"type": "function_call", "call_id": part.ID, "name": part.Name, "arguments": part.Arguments})
 		case provider.Result:
 			flush()
-			items = append(items, inputItem{Type: "function_call_output", CallID: part.CallID, Output: &part.Text})
+			items = append(items, provider.Object{"type": "function_call_output", "call_id": part.CallID, "output": part.Text})
 		}
 	}
 	flush()
-	for _, item := range items {
-		if err := input.Marshal(item); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func dataURL(i provider.Image) string {
-	return "data:" + i.MediaType + ";base64," + base64.StdEncoding.EncodeToString(i.Data)
+	return items
 }
 
 // responsesCallIDs returns the ids of the function_call items. ok is false if the last item is

@@ -9,13 +9,9 @@ import (
 
 // A responsesAnswer reads the events of one stream.
 type responsesAnswer struct {
-	collector *provider.Collector
-	key       provider.Key
-	items     [][]byte
-	shown     map[int64]int // indexes of items whose text arrived in deltas → bytes of it that no item counts yet
-	calls     bool
-	refused   bool
-	done      bool
+	provider.Stream
+	shown   map[int64]int // indexes of items whose text arrived in deltas → bytes of it that no item counts yet
+	refused bool
 }
 
 func (a *responsesAnswer) event(data []byte) error {
@@ -36,7 +32,7 @@ func (a *responsesAnswer) event(data []byte) error {
 		if head.Type == "" && len(head.Error) == 0 {
 			return nil
 		}
-		return provider.NewError(provider.ParseFailure(data), a.key)
+		return a.Failure(provider.ParseFailure(data))
 	case "response.output_item.done":
 		// the item is decoded below and also kept unchanged
 	case "response.output_text.delta", "response.refusal.delta", "response.reasoning_summary_text.delta", "response.reasoning_text.delta",
@@ -49,23 +45,22 @@ func (a *responsesAnswer) event(data []byte) error {
 	}
 	switch e.Type {
 	case "response.created":
-		a.collector.Model(e.Response.Model)
+		a.Model(e.Response.Model)
 	case "response.output_text.delta", "response.refusal.delta":
 		a.shown[e.OutputIndex] += len(e.Delta)
 		a.refused = a.refused || e.Type == "response.refusal.delta"
-		return a.collector.Text(e.Delta)
+		return a.Text(e.Delta)
 	case "response.reasoning_summary_text.delta", "response.reasoning_text.delta":
 		a.shown[e.OutputIndex] += len(e.Delta)
-		return a.collector.Thought(e.Delta)
+		return a.Thought(e.Delta)
 	case "response.reasoning_summary_part.added":
-		a.collector.Break()
+		a.Break()
 	case "response.output_item.done":
 		return a.item(e.OutputIndex, head.Item)
 	case "response.failed":
-		f := provider.Failure{Code: e.Response.Error.Code, Message: e.Response.Error.Message}
-		return provider.NewError(f, a.key)
+		return a.Failure(provider.Failure{Code: e.Response.Error.Code, Message: e.Response.Error.Message})
 	case "response.completed", "response.incomplete":
-		a.done = true
+		a.Done = true
 		a.finish(e.Response)
 	}
 	return nil
@@ -78,23 +73,22 @@ func (a *responsesAnswer) item(index int64, raw []byte) error {
 		return err
 	}
 	counted, shown := a.shown[index]
-	if err := a.collector.Grow(max(0, len(raw)-counted)); err != nil {
+	if err := a.Grow(max(0, len(raw)-counted)); err != nil {
 		return err
 	}
 	if shown {
 		a.shown[index] = 0
 	}
-	a.items = append(a.items, raw)
-	a.collector.Break()
+	a.Items = append(a.Items, raw)
+	a.Break()
 	switch item.Type {
 	case "function_call":
-		a.calls = true
-		a.collector.Call(provider.Call{ID: item.CallID, Name: item.Name, Arguments: item.Arguments})
+		a.Call(provider.Call{ID: item.CallID, Name: item.Name, Arguments: item.Arguments})
 	case "message":
 		for _, c := range item.Content {
 			a.refused = a.refused || c.Type == "refusal"
 			if !shown {
-				if err := a.collector.Text(c.Text + c.Refusal); err != nil {
+				if err := a.Text(c.Text + c.Refusal); err != nil {
 					return err
 				}
 			}
@@ -104,20 +98,20 @@ func (a *responsesAnswer) item(index int64, raw []byte) error {
 			return nil
 		}
 		for _, s := range item.Summary {
-			if err := a.collector.Thought(s.Text); err != nil {
+			if err := a.Thought(s.Text); err != nil {
 				return err
 			}
-			a.collector.Break()
+			a.Break()
 		}
 	}
 	return nil
 }
 
 func (a *responsesAnswer) finish(r streamResponse) {
-	a.collector.Model(r.Model)
+	a.Model(r.Model)
 	u := r.Usage
 	cached, written := u.Details.Cached, u.Details.Written
-	a.collector.Usage(provider.Usage{Input: int64(max(0, u.Input-cached-written)), CacheRead: int64(cached), CacheWrite: int64(written),
+	a.Usage(provider.Usage{Input: int64(max(0, u.Input-cached-written)), CacheRead: int64(cached), CacheWrite: int64(written),
 		Output: int64(u.Output), Reasoning: int64(u.OutputDetails.Reasoning)})
 	reported := r.Status
 	stop := provider.StopEnd
@@ -134,8 +128,53 @@ func (a *responsesAnswer) finish(r streamResponse) {
 		}
 	case a.refused:
 		stop = provider.StopRefusal
-	case a.calls:
-		stop = provider.StopTools
 	}
-	a.collector.Stop(stop, reported)
+	a.Stop(stop, reported)
+}
+
+// A streamEvent holds the members of all events of a stream that a [responsesAnswer] uses.
+type streamEvent struct {
+	Type        string         `json:"type"`
+	OutputIndex int64          `json:"output_index"`
+	Delta       string         `json:"delta"`
+	Response    streamResponse `json:"response"`
+}
+
+type streamResponse struct {
+	Model  string `json:"model"`
+	Status string `json:"status"`
+	Error  struct {
+		Code    string `json:"code"`
+		Message string `json:"message"`
+	} `json:"error"`
+	IncompleteDetails struct {
+		Reason string `json:"reason"`
+	} `json:"incomplete_details"`
+	Usage struct { // floating-point because some servers write 12.0
+		Input   float64 `json:"input_tokens"`
+		Output  float64 `json:"output_tokens"`
+		Details struct {
+			Cached  float64 `json:"cached_tokens"`
+			Written float64 `json:"cache_write_tokens"`
+		} `json:"input_tokens_details"`
+		OutputDetails struct {
+			Reasoning float64 `json:"reasoning_tokens"`
+		} `json:"output_tokens_details"`
+	} `json:"usage"`
+}
+
+// An outputItem is a completed item of an answer.
+type outputItem struct {
+	Type      string        `json:"type"`
+	CallID    string        `json:"call_id"`
+	Name      string        `json:"name"`
+	Arguments string        `json:"arguments"`
+	Content   []outputPiece `json:"content"`
+	Summary   []outputPiece `json:"summary"`
+}
+
+type outputPiece struct {
+	Type    string `json:"type"`
+	Text    string `json:"text"`
+	Refusal string `json:"refusal"`
 }
