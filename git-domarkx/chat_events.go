@@ -6,6 +6,7 @@ import (
 	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/git-domarkx/chat"
 	"github.com/domarkx/domarkx/git-domarkx/chat/models"
+	"github.com/domarkx/domarkx/git-domarkx/chat/provider"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 )
 
@@ -64,7 +65,7 @@ func (chatCmd) row() any {
 // eventObject returns the object for an event, or nil if it has none.
 func eventObject(e chat.Event) any {
 	switch e := e.(type) {
-	case chat.Text:
+	case provider.TextDelta:
 		return chatText{"text", string(e)}
 	case chat.CallEvent:
 		return chatCall{"tool_call", e.Message.String(), chatCalled{e.Index, e.Resource, e.Tool}, e.Arguments}

@@ -6,10 +6,11 @@ import (
 
 	"github.com/domarkx/domarkx/format/transcript"
 	"github.com/domarkx/domarkx/git-domarkx/chat"
+	"github.com/domarkx/domarkx/git-domarkx/chat/provider"
 )
 
 func (t *talk) show(e chat.Event) {
-	if n, ok := e.(chat.Notice); ok {
+	if n, ok := e.(provider.Notice); ok {
 		t.endLine()
 		t.inv.say("%s", string(n))
 		return
@@ -30,9 +31,9 @@ func (t *talk) wrote(err error) { t.broken = errors.Join(t.broken, err) }
 func (t *talk) display(e chat.Event) {
 	paint := t.inv.color()
 	switch e := e.(type) {
-	case chat.Text:
+	case provider.TextDelta:
 		t.write(displayed(string(e)))
-	case chat.Thought:
+	case provider.ThoughtDelta:
 		t.write(paint(dim, displayed(string(e))))
 	case chat.CallEvent:
 		t.endLine()

@@ -3,6 +3,7 @@ package chat
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"path"
@@ -135,26 +136,23 @@ func (t *turn) stream(ctx context.Context, r provider.Request) (provider.Answer,
 	answer, failed := t.request.Model.Wire.Stream(ctx, r, func(e provider.Event) {
 		switch e := e.(type) {
 		case provider.TextDelta:
-			j.add("text", string(e))
-			t.emit(Text(e))
+			j.add(journalPiece{Text: string(e)})
 		case provider.ThoughtDelta:
-			j.add("thought", string(e))
-			t.emit(Thought(e))
-		case provider.Notice:
-			t.emit(Notice(e))
+			j.add(journalPiece{Thought: string(e)})
 		}
+		t.emit(e)
 	})
 	if cause := context.Cause(ctx); cause != nil && failed != nil {
 		failed = cause
 	}
-	if err := j.sync(); err != nil {
+	if err := j.close(); err != nil {
 		failed = errors.Join(failed, err)
 	}
 	saving := context.WithoutCancel(ctx) // store what arrived even if the user ends the program
 	if err := t.keep(saving, id, answer, failed); err != nil {
 		return answer, errors.Join(failed, err)
 	}
-	return answer, errors.Join(failed, j.remove())
+	return answer, errors.Join(failed, removeJournal(j.path))
 }
 
 // keep stores an answer. If failed is not nil, the answer broke off: keep stores its text without
@@ -171,7 +169,7 @@ func (t *turn) keep(ctx context.Context, id domarkx.ID, a provider.Answer, faile
 		return nil
 	}
 	if n := len(a.Calls()); failed != nil && n > 0 {
-		t.emit(Notice(fmt.Sprintf("the answer broke off, and its calls (%d) are left out", n)))
+		t.emit(provider.Notice(fmt.Sprintf("the answer broke off, and its calls (%d) are left out", n)))
 	}
 	reply := turns.Reply{ID: id, Message: domarkx.Message{Role: domarkx.Assistant, Content: blocks}}
 	model := cmp.Or(a.Model, t.origin.Model)
@@ -189,7 +187,7 @@ func (t *turn) keep(ctx context.Context, id domarkx.ID, a provider.Answer, faile
 		if digest := contentDigest(blocks); t.says(*a.Raw, digest) { // the condition under which addRaw uses the items
 			record := encodeItems(*a.Raw, digest)
 			reply.Extra = [][]byte{record}
-			meta = meta.With(metaItems, jsonvalue.StringValue(digestOf(record)))
+			meta = meta.With(metaItems, jsonvalue.StringValue(fmt.Sprintf("%x", sha256.Sum256(record))))
 		}
 	}
 	reply.Message.Metadata = &meta

@@ -216,7 +216,7 @@ func (t *turn) noteEnd(a provider.Answer) {
 		}
 		reason = "the answer is empty"
 	}
-	t.emit(Notice(reason))
+	t.emit(provider.Notice(reason))
 }
 
 // isOver reports whether there is nothing to answer: the session has no messages, or its last

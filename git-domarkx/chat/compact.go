@@ -3,8 +3,6 @@ package chat
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 
@@ -27,7 +25,7 @@ const (
 func (t *turn) makeRoom(ctx context.Context, items []item, system []string) (bool, error) {
 	if !t.shortened {
 		t.shortened = true
-		t.emit(Notice("the conversation hardly fits the model: the model gets only the beginnings of old results"))
+		t.emit(provider.Notice("the conversation hardly fits the model: the model gets only the beginnings of old results"))
 		return true, nil
 	}
 	if t.compacted {
@@ -68,7 +66,7 @@ func (t *turn) compact(ctx context.Context, items []item, system []string) error
 		r.Messages = append(r.Messages, provider.Message{Role: provider.User, Parts: []provider.Part{provider.Text{Text: summaryPrompt}}})
 		answer, err := t.request.Model.Wire.Stream(ctx, r, func(e provider.Event) {
 			if n, ok := e.(provider.Notice); ok {
-				t.emit(Notice(n))
+				t.emit(n)
 			}
 		})
 		if errors.Is(err, provider.ErrContext) && size > 16 {
@@ -105,7 +103,7 @@ func (t *turn) keepSummary(ctx context.Context, items []item, answer provider.An
 	}
 	t.answers++
 	t.spend(answer.Usage)
-	t.emit(Notice(fmt.Sprintf("the conversation is too long for the model: it goes on with a summary of %d messages, which all stay in the session", len(items))))
+	t.emit(provider.Notice(fmt.Sprintf("the conversation is too long for the model: it goes on with a summary of %d messages, which all stay in the session", len(items))))
 	t.emit(MessageEvent{Info: info, Index: info.Messages - 1, ID: id, Message: message})
 	return nil
 }
@@ -136,9 +134,4 @@ func shortParts(parts []provider.Part, n int) []provider.Part {
 		short = append(short, p)
 	}
 	return short
-}
-
-func digestOf(data []byte) string {
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:])
 }

@@ -6,18 +6,9 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
 )
 
-// An Event is a step of a turn for display: [Text], [Thought], [Notice], [CallEvent],
-// [ResultEvent], [MessageEvent] or [UsageEvent].
-type Event interface{ event() }
-
-// Text continues the text of the answer.
-type Text string
-
-// Thought continues the visible reasoning of the answer.
-type Thought string
-
-// A Notice is a message about the turn for the user.
-type Notice string
+// An Event is a step of a turn for display: a [provider.Event], [CallEvent], [ResultEvent], [MessageEvent] or
+// [UsageEvent].
+type Event any
 
 // A CallEvent is a call that the model requests, before the user is asked for approval.
 type CallEvent struct{ turns.PendingCall }
@@ -39,11 +30,3 @@ type UsageEvent struct {
 	provider.Usage
 	Cost float64 // USD; 0 if the price is unknown
 }
-
-func (Text) event()         {}
-func (Thought) event()      {}
-func (Notice) event()       {}
-func (CallEvent) event()    {}
-func (ResultEvent) event()  {}
-func (MessageEvent) event() {}
-func (UsageEvent) event()   {}

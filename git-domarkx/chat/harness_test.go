@@ -191,7 +191,7 @@ func (s *site) must(name, text string) chat.Result {
 func (s *site) notices() string {
 	var all []string
 	for _, e := range s.events {
-		if n, ok := e.(chat.Notice); ok {
+		if n, ok := e.(provider.Notice); ok {
 			all = append(all, string(n))
 		}
 	}

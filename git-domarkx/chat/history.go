@@ -2,12 +2,11 @@ package chat
 
 import (
 	"context"
-	"errors"
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonvalue"
@@ -100,15 +99,24 @@ func (t *turn) between(ctx context.Context, tip domarkx.Info, first, last int) (
 	if err != nil {
 		return nil, err
 	}
-	read := make([][]known, len(leaves))
-	var missing []int
+	read, final := make([][]known, len(leaves)), make([]bool, len(leaves))
+	var readers errgroup.Group
+	readers.SetLimit(runtime.GOMAXPROCS(0))
 	for i, leaf := range leaves {
-		if read[i] = t.memory.find(leaf); read[i] == nil {
-			missing = append(missing, i)
+		if read[i] = t.memory.leaves[leaf.ID]; read[i] == nil {
+			readers.Go(func() (err error) {
+				read[i], final[i], err = t.read(ctx, tip, leaf)
+				return err
+			})
 		}
 	}
-	if err := t.readAll(ctx, tip, leaves, missing, read); err != nil {
+	if err := readers.Wait(); err != nil {
 		return nil, err
+	}
+	for i, leaf := range leaves {
+		if final[i] {
+			t.memory.leaves[leaf.ID] = read[i]
+		}
 	}
 	items := make([]item, 0, last-first)
 	for _, messages := range read {
@@ -117,30 +125,6 @@ func (t *turn) between(ctx context.Context, tip domarkx.Info, first, last int) (
 		}
 	}
 	return items, nil
-}
-
-// readAll reads the missing leaves into read, in parallel.
-func (t *turn) readAll(ctx context.Context, tip domarkx.Info, leaves []snapshot.Leaf, missing []int, read [][]known) error {
-	const share = 8 // minimum number of leaves for each goroutine
-	final := make([]bool, len(leaves))
-	errs := make([]error, max(1, min(runtime.GOMAXPROCS(0), len(missing)/share)))
-	var next atomic.Int64
-	var group sync.WaitGroup
-	for w := range errs {
-		group.Go(func() {
-			for i := next.Add(1) - 1; i < int64(len(missing)) && errs[w] == nil; i = next.Add(1) - 1 {
-				n := missing[i]
-				read[n], final[n], errs[w] = t.read(ctx, tip, leaves[n])
-			}
-		})
-	}
-	group.Wait()
-	for _, n := range missing {
-		if final[n] {
-			t.memory.add(leaves[n], read[n])
-		}
-	}
-	return errors.Join(errs...)
 }
 
 // read reads a leaf. final means that the result may be cached by the leaf's id: it depends on

@@ -3,7 +3,6 @@ package chat
 import (
 	"bytes"
 	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"slices"
 	"strconv"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/chat/provider"
+	"github.com/domarkx/domarkx/gitstore/codec"
 )
 
 // itemsHead is the first line of a record of provider items (gitstore/SPEC.md, section 13).
@@ -27,7 +27,7 @@ const (
 func encodeItems(raw provider.Raw, message string) []byte {
 	var b bytes.Buffer
 	b.WriteString(itemsHead)
-	fmt.Fprintf(&b, "provider %s\nhost %s\nmodel %s\nmessage %s\n", escape(raw.Origin.Provider), escape(raw.Origin.Host), escape(raw.Origin.Model), message)
+	fmt.Fprintf(&b, "provider %s\nhost %s\nmodel %s\nmessage %s\n", codec.EscapeField(raw.Origin.Provider), codec.EscapeField(raw.Origin.Host), codec.EscapeField(raw.Origin.Model), message)
 	for _, item := range raw.Items {
 		fmt.Fprintf(&b, "item %d\n", len(item))
 	}
@@ -45,23 +45,27 @@ func decodeItems(data []byte) (raw provider.Raw, message string, ok bool) {
 		return raw, "", false
 	}
 	for line := range strings.Lines(string(head[len(itemsHead):])) {
+		var err error
 		key, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
 		switch key {
 		case "provider":
-			raw.Origin.Provider = unescape(value)
+			raw.Origin.Provider, err = codec.UnescapeField(value)
 		case "host":
-			raw.Origin.Host = unescape(value)
+			raw.Origin.Host, err = codec.UnescapeField(value)
 		case "model":
-			raw.Origin.Model = unescape(value)
+			raw.Origin.Model, err = codec.UnescapeField(value)
 		case "message":
 			message = value
 		case "item":
-			n, err := strconv.Atoi(value)
-			if err != nil || n < 0 || n > len(items) || len(raw.Items) == maxItems {
+			var n int
+			if n, err = strconv.Atoi(value); err != nil || n < 0 || n > len(items) || len(raw.Items) == maxItems {
 				return raw, "", false
 			}
 			raw.Items = append(raw.Items, items[:n:n])
 			items = items[n:]
+		}
+		if err != nil {
+			return raw, "", false
 		}
 	}
 	if len(items) > 0 || len(raw.Items) == 0 {
@@ -78,37 +82,5 @@ func contentDigest(content []domarkx.Block) string {
 		said = []domarkx.Block{}
 	}
 	value, _ := domarkx.Message{Content: said}.Value().Get("content")
-	sum := sha256.Sum256([]byte(value.JSON()))
-	return hex.EncodeToString(sum[:])
-}
-
-// escape percent-encodes blanks, control characters, "%" and bytes outside ASCII; see "fence=" in
-// gitstore/SPEC.md.
-func escape(s string) string {
-	var b strings.Builder
-	for _, c := range []byte(s) {
-		if c > 0x20 && c < 0x7f && c != '%' {
-			b.WriteByte(c)
-		} else {
-			fmt.Fprintf(&b, "%%%02X", c)
-		}
-	}
-	return b.String()
-}
-
-// unescape reverses escape. It accepts texts that escape does not write; encoding their result
-// again gives another text.
-func unescape(s string) string {
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		if s[i] == '%' && i+2 < len(s) {
-			if n, err := strconv.ParseUint(s[i+1:i+3], 16, 8); err == nil {
-				b.WriteByte(byte(n))
-				i += 2
-				continue
-			}
-		}
-		b.WriteByte(s[i])
-	}
-	return b.String()
+	return fmt.Sprintf("%x", sha256.Sum256([]byte(value.JSON())))
 }

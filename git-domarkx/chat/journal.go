@@ -4,14 +4,12 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"sync"
 	"time"
 
 	"github.com/domarkx/domarkx/format/domarkx"
@@ -20,8 +18,8 @@ import (
 	"github.com/domarkx/domarkx/gitstore/glob"
 )
 
-// syncEvery is the interval at which a growing journal is synced to disk. A kill loses nothing; a
-// power failure loses at most what arrived in this interval.
+// syncEvery is how much time passes at least between two syncs of a growing journal. A kill loses nothing; a
+// power failure loses at most what arrived within such a time.
 const syncEvery = 500 * time.Millisecond
 
 // maxJournal is the maximum size in bytes of a journal that is read again.
@@ -32,12 +30,9 @@ const maxJournal = 256 << 20
 type journal struct {
 	path   string
 	header journalHeader
-
-	mu    sync.Mutex
-	file  *os.File // nil until the first piece
-	err   error
-	stop  chan struct{}
-	ended sync.WaitGroup
+	file   *os.File // nil until the first piece
+	synced time.Time
+	err    error
 }
 
 // A journalHeader is the first line of a journal.
@@ -58,7 +53,7 @@ type journalPiece struct {
 
 func (c *Chat) journalPath(session string) string {
 	sum := sha256.Sum256([]byte(session))
-	return filepath.Join(c.stateDir, "turns", hex.EncodeToString(sum[:16])+".stream")
+	return filepath.Join(c.stateDir, "turns", fmt.Sprintf("%x.stream", sum[:16]))
 }
 
 func (t *turn) newJournal(ctx context.Context, id domarkx.ID) (*journal, error) {
@@ -73,23 +68,17 @@ func (t *turn) newJournal(ctx context.Context, id domarkx.ID) (*journal, error) 
 	return j, err
 }
 
-// add appends a piece. [journal.sync] returns its errors.
-func (j *journal) add(kind, s string) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if j.err != nil {
-		return
+// add appends a piece. [journal.close] returns its errors.
+func (j *journal) add(p journalPiece) {
+	if j.file == nil && j.err == nil {
+		j.err = j.open()
 	}
-	if j.file == nil {
-		if j.err = j.open(); j.err != nil {
-			return
-		}
+	if j.err == nil {
+		j.err = j.line(p)
 	}
-	piece := journalPiece{Text: s}
-	if kind == "thought" {
-		piece = journalPiece{Thought: s}
+	if now := time.Now(); j.err == nil && now.Sub(j.synced) >= syncEvery {
+		j.err, j.synced = j.file.Sync(), now
 	}
-	j.err = j.line(piece)
 }
 
 func (j *journal) line(v any) error {
@@ -106,55 +95,23 @@ func (j *journal) open() error {
 		j.file, err = os.OpenFile(j.path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	}
 	if err == nil {
-		err = j.line(j.header)
+		j.synced, err = time.Now(), j.line(j.header)
 	}
-	if err != nil {
-		return err
+	return err
+}
+
+// close closes the journal. It returns the first error of recording, if any.
+func (j *journal) close() error {
+	if j.file != nil {
+		j.err = errors.Join(j.err, j.file.Close())
 	}
-	j.stop = make(chan struct{})
-	j.ended.Go(j.syncOften)
+	if j.err != nil {
+		return fmt.Errorf("recording the answer while it arrives: %w", j.err)
+	}
 	return nil
 }
 
-func (j *journal) syncOften() {
-	ticks := time.NewTicker(syncEvery)
-	defer ticks.Stop()
-	for {
-		select {
-		case <-j.stop:
-			return
-		case <-ticks.C:
-			if err := j.file.Sync(); err != nil {
-				j.mu.Lock()
-				j.err = errors.Join(j.err, err)
-				j.mu.Unlock()
-			}
-		}
-	}
-}
-
-// sync closes the journal. It returns the first error of recording, if any.
-func (j *journal) sync() error {
-	if j.file == nil {
-		return j.failure()
-	}
-	close(j.stop)
-	j.ended.Wait()
-	err := j.file.Close()
-	j.file = nil
-	return errors.Join(j.failure(), err)
-}
-
-func (j *journal) failure() error {
-	if j.err == nil {
-		return nil
-	}
-	return fmt.Errorf("recording the answer while it arrives: %w", j.err)
-}
-
-// remove removes the journal after its answer was stored.
-func (j *journal) remove() error { return removeJournal(j.path) }
-
+// removeJournal removes a journal after its answer was stored.
 func removeJournal(path string) error {
 	err := atomicfile.Remove(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -229,7 +186,7 @@ func (t *turn) recoverAnswer(ctx context.Context, id domarkx.ID, header journalH
 	}
 	t.answers = 0
 	t.result.Text = ""
-	t.emit(Notice("the last answer was cut when the program was killed; what had arrived is kept"))
+	t.emit(provider.Notice("the last answer was cut when the program was killed; what had arrived is kept"))
 	return nil
 }
 
@@ -249,56 +206,22 @@ func readJournal(path string) ([]byte, error) {
 
 // parseJournal reads a journal up to its last complete line.
 func parseJournal(data []byte) (header journalHeader, parts []provider.Part) {
-	var answer pieces
-	for n := 0; ; n++ {
-		line, rest, whole := bytes.Cut(data, []byte("\n"))
-		if !whole {
-			break
-		}
-		data = rest
-		if n == 0 {
-			if json.Unmarshal(line, &header) != nil || header.Format != 1 {
-				return journalHeader{}, nil
-			}
-			continue
-		}
+	first, pieces, _ := bytes.Cut(data, []byte("\n"))
+	if json.Unmarshal(first, &header) != nil || header.Format != 1 {
+		return journalHeader{}, nil
+	}
+	c := provider.NewCollector(func(provider.Event) {})
+	for line := range bytes.Lines(pieces) {
 		var piece journalPiece
-		if json.Unmarshal(line, &piece) != nil {
+		if !bytes.HasSuffix(line, []byte("\n")) || json.Unmarshal(line, &piece) != nil {
 			break // damaged by a power failure
 		}
-		answer.add(piece)
+		if errors.Join(c.Text(piece.Text), c.Thought(piece.Thought)) != nil {
+			break // no wire receives so much
+		}
 	}
-	return header, answer.parts()
-}
-
-// pieces joins the pieces of an answer.
-type pieces struct {
-	done          []provider.Part
-	text, thought bytes.Buffer
-}
-
-func (s *pieces) add(p journalPiece) {
-	if p.Thought != "" && s.text.Len() > 0 || p.Text != "" && s.thought.Len() > 0 {
-		s.flush()
-	}
-	s.text.WriteString(p.Text)
-	s.thought.WriteString(p.Thought)
-}
-
-func (s *pieces) flush() {
-	if s.text.Len() > 0 {
-		s.done = append(s.done, provider.Text{Text: s.text.String()})
-	}
-	if s.thought.Len() > 0 {
-		s.done = append(s.done, provider.Thought{Text: s.thought.String()})
-	}
-	s.text.Reset()
-	s.thought.Reset()
-}
-
-func (s *pieces) parts() []provider.Part {
-	s.flush()
-	return s.done
+	answer, _ := c.Finish(provider.Origin{}, nil, nil)
+	return header, answer.Parts
 }
 
 // hasMessage reports whether one of the last 100 messages of the session has the id.

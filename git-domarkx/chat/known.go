@@ -12,7 +12,6 @@ import (
 	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/markdown"
 	"github.com/domarkx/domarkx/git-domarkx/chat/provider"
-	"github.com/domarkx/domarkx/gitstore/snapshot"
 )
 
 // The members of message_metadata that a chat reads and writes.
@@ -218,9 +217,3 @@ func (c *Chat) remember(session string, o provider.Origin, tools toolTable) *mem
 	}
 	return c.memory
 }
-
-// find returns the messages of a leaf, or nil if they are not kept.
-func (m *memory) find(leaf snapshot.Leaf) []known { return m.leaves[leaf.ID] }
-
-// add keeps the messages of a full leaf.
-func (m *memory) add(leaf snapshot.Leaf, messages []known) { m.leaves[leaf.ID] = messages }

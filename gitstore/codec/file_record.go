@@ -26,7 +26,7 @@ type FileRecord struct {
 
 // Encode returns the content of the attachment.
 func (f FileRecord) Encode() []byte {
-	b := []byte(FileRecordHead + "path " + escapeField(f.Path) + "\ncontent " + f.Content + "\n")
+	b := []byte(FileRecordHead + "path " + EscapeField(f.Path) + "\ncontent " + f.Content + "\n")
 	for _, r := range f.Replaces {
 		b = append(b, "replaces "+r+"\n"...)
 	}
@@ -45,7 +45,7 @@ func DecodeFileRecord(data []byte) (FileRecord, bool) {
 		key, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
 		switch key {
 		case "path":
-			path, err := unescapeField(value)
+			path, err := UnescapeField(value)
 			if err != nil {
 				return FileRecord{}, false
 			}

@@ -42,7 +42,7 @@ func IncludeName(p string) (string, error) {
 
 // IncludePath returns the path of an included file from the name of its tree entry.
 func IncludePath(name string) (string, error) {
-	p, err := unescapeField(name)
+	p, err := UnescapeField(name)
 	if err == nil {
 		var again string
 		if again, err = IncludeName(p); err == nil && again != name {

@@ -71,7 +71,7 @@ func appendFlags(dst []byte, r record) []byte {
 		text("tail", tails[l.Tail])
 	}
 	if l.Fence != "" {
-		text("fence", escapeField(l.Fence))
+		text("fence", EscapeField(l.Fence))
 	}
 	if l.Tight {
 		dst = append(dst, " tight"...)
@@ -83,7 +83,7 @@ func appendFlags(dst []byte, r record) []byte {
 		text("within", strconv.Itoa(l.Within))
 	}
 	if l.Includes != "" {
-		text("includes", escapeField(l.Includes))
+		text("includes", EscapeField(l.Includes))
 	}
 	return dst
 }
@@ -115,7 +115,7 @@ func parseFlags(r *record, fields []string) error {
 				}
 			}
 		case "fence":
-			r.layout.Fence, err = unescapeField(value)
+			r.layout.Fence, err = UnescapeField(value)
 		case "tight":
 			r.layout.Tight = true
 		case "span":
@@ -123,7 +123,7 @@ func parseFlags(r *record, fields []string) error {
 		case "within":
 			r.layout.Within, err = strconv.Atoi(value)
 		case "includes":
-			r.layout.Includes, err = unescapeField(value)
+			r.layout.Includes, err = UnescapeField(value)
 		default:
 			err = errLine
 		}
@@ -168,9 +168,9 @@ func splitRevs(s string) ([]domarkx.Rev, error) {
 
 const upperHex = "0123456789ABCDEF"
 
-// escapeField escapes a text so that it contains no spaces, line ends or control characters: bytes that
+// EscapeField escapes a text so that it contains no spaces, line ends or control characters: bytes that
 // are not visible ASCII, and '%', become %XX.
-func escapeField(s string) string {
+func EscapeField(s string) string {
 	var b strings.Builder
 	for i := range len(s) {
 		if c := s[i]; c <= ' ' || c >= 0x7f || c == '%' {
@@ -182,7 +182,8 @@ func escapeField(s string) string {
 	return b.String()
 }
 
-func unescapeField(s string) (string, error) {
+// UnescapeField reverses [EscapeField].
+func UnescapeField(s string) (string, error) {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
 		if s[i] != '%' {

@@ -3,6 +3,8 @@ package provider
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -168,26 +170,15 @@ func SetMember(object []byte, name string, value []byte) ([]byte, error) {
 	}
 	for _, m := range members {
 		if m.Name == name {
-			return splice(object, m.start, m.start+len(m.Value), value), nil
+			return slices.Concat(object[:m.start], value, object[m.start+len(m.Value):]), nil
 		}
 	}
 	end := bytes.LastIndexByte(object, '}')
-	quoted, err := json.Marshal(name)
-	if err != nil {
-		return nil, err
+	comma := ","
+	if len(members) == 0 {
+		comma = ""
 	}
-	added := append(append(quoted, ':'), value...)
-	if len(members) > 0 {
-		added = append([]byte{','}, added...)
-	}
-	return splice(object, end, end, added), nil
-}
-
-func splice(b []byte, from, to int, with []byte) []byte {
-	out := make([]byte, 0, len(b)-(to-from)+len(with))
-	out = append(out, b[:from]...)
-	out = append(out, with...)
-	return append(out, b[to:]...)
+	return slices.Concat(object[:end], fmt.Appendf(nil, "%s%q:%s", comma, name, value), object[end:]), nil
 }
 
 // A RawText concatenates JSON strings without decoding them. This preserves the provider's escapes,

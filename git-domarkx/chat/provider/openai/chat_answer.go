@@ -20,9 +20,8 @@ type chatAnswer struct {
 
 // A chatCall is a call in progress.
 type chatCall struct {
-	id       string
-	call     object // the call without its function
-	function object
+	id string
+	object
 }
 
 func (a *chatAnswer) event(data []byte) error {
@@ -104,10 +103,8 @@ func (a *chatAnswer) delta(raw []byte) error {
 	for _, m := range members {
 		grown, s := 0, ""
 		switch m.Name {
-		case "role":
-			a.merged.setOnce(m.Name, m.Value)
 		case "tool_calls":
-			a.merged.setOnce(m.Name, []byte("[]")) // a placeholder; message replaces it
+			a.merged.add(m.Name, []byte("[]")) // a placeholder; complete replaces it
 			err = a.toolCalls(m.Value)
 		case "content", "refusal":
 			grown = a.merged.add(m.Name, m.Value)
@@ -164,17 +161,8 @@ func (a *chatAnswer) toolCalls(list []byte) error {
 		}
 		c := a.callAt(head.Index, head.ID)
 		for _, m := range members {
-			switch m.Name {
-			case "index":
-			case "id", "type":
-				c.call.setOnce(m.Name, m.Value)
-			case "function":
-				c.call.setOnce(m.Name, []byte("{}")) // a placeholder; message replaces it
-				if err := c.addFunction(m.Value); err != nil {
-					return err
-				}
-			default:
-				c.call.add(m.Name, m.Value)
+			if m.Name != "index" {
+				c.add(m.Name, m.Value)
 			}
 		}
 	}
@@ -199,32 +187,18 @@ func (a *chatAnswer) callAt(index int64, id string) *chatCall {
 	return c
 }
 
-func (c *chatCall) addFunction(raw []byte) error {
-	members, err := provider.Members(raw)
-	if err != nil {
-		return err
-	}
-	for _, m := range members {
-		if m.Name == "name" {
-			c.function.setOnce(m.Name, m.Value)
-		} else {
-			c.function.add(m.Name, m.Value)
-		}
-	}
-	return nil
-}
-
 // complete completes the answer. Its only raw item is the message as JSON.
 func (a *chatAnswer) complete() error {
 	calls := make([][]byte, len(a.calls))
 	for i, c := range a.calls {
-		c.call.set("function", c.function.bytes())
-		calls[i] = c.call.bytes()
-		var function struct{ Name, Arguments string }
-		if err := json.Unmarshal(c.function.bytes(), &function); err != nil {
+		calls[i] = c.bytes()
+		var call struct {
+			Function struct{ Name, Arguments string }
+		}
+		if err := json.Unmarshal(calls[i], &call); err != nil {
 			return provider.Invalid(err)
 		}
-		a.Call(provider.Call{ID: c.id, Name: function.Name, Arguments: function.Arguments})
+		a.Call(provider.Call{ID: c.id, Name: call.Function.Name, Arguments: call.Function.Arguments})
 	}
 	if len(calls) > 0 {
 		a.merged.set("tool_calls", provider.Join(calls))
@@ -245,7 +219,7 @@ func (a *chatAnswer) complete() error {
 	}
 	a.Stop(stop, a.finish)
 	if len(a.merged.entries) > 0 {
-		a.merged.setOnce("role", []byte(`"assistant"`))
+		a.merged.add("role", []byte(`"assistant"`))
 		a.Items = [][]byte{a.merged.bytes()}
 	}
 	return nil

@@ -9,7 +9,7 @@ import (
 
 // An object is a JSON object that arrives in pieces. A member that arrives once keeps its bytes. If
 // a member arrives again, strings and arrays are concatenated, objects are merged, other values are
-// replaced, and null is ignored. The work for a piece does not depend on what arrived before it.
+// replaced, and null is ignored. Names and ids arrive whole, and the first one stays. The work for a piece does not depend on what arrived before it.
 type object struct {
 	entries []*entry
 	named   map[string]*entry
@@ -20,12 +20,6 @@ type entry struct {
 	value  []byte            // JSON, which nothing else refers to; unused if text or object is set
 	text   *provider.RawText // for a string
 	object *object           // for an object that arrived more than once
-}
-
-func (o *object) setOnce(name string, value []byte) {
-	if e := o.named[name]; e == nil || e.kind() == 'n' {
-		o.set(name, value)
-	}
 }
 
 func (o *object) set(name string, value []byte) {
@@ -53,6 +47,8 @@ func (o *object) add(name string, value []byte) (grown int) {
 		o.set(name, value)
 		return len(name) + len(value)
 	case string(value) == "null":
+		return 0
+	case was == '"' && (name == "id" || name == "type" || name == "name" || name == "role"):
 		return 0
 	case was == '"' && kind(value) == '"':
 		e.text.Add(string(value))
