@@ -90,9 +90,9 @@ const watchMemory = 256 << 20
 // watchHere records in this process until it is interrupted.
 func (inv *invocation) watchHere(dir string) error {
 	report := recording.NewReport(inv.getenv)
-	lock, err := recording.Acquire(inv.ctx, dir)
+	release, err := recording.Acquire(inv.ctx, dir)
 	if running, ok := errors.AsType[*recording.RunningError](err); ok {
-		report.Ready()
+		report.Send(nil)
 		inv.say("process %d records already", running.Process.PID)
 		return nil
 	}
@@ -107,10 +107,10 @@ func (inv *invocation) watchHere(dir string) error {
 		err = os.Chdir("/") // do not use the user's directory
 	}
 	if err != nil {
-		report.Failed(err)
-		return errors.Join(err, lock.Release())
+		report.Send(err)
+		return errors.Join(err, release())
 	}
-	return errors.Join(watcher.Run(inv.ctx, report.Ready), lock.Release())
+	return errors.Join(watcher.Run(inv.ctx, func() { report.Send(nil) }), release())
 }
 
 // watcherArguments returns the arguments with which this program becomes a watcher.

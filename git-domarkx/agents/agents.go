@@ -7,6 +7,7 @@ package agents
 import (
 	"path/filepath"
 	"slices"
+	"strings"
 )
 
 // All returns the known agents, sorted by name.
@@ -49,6 +50,16 @@ type Agent struct {
 
 // An Environment reads an environment variable.
 type Environment func(name string) string
+
+// WithoutGit returns an environment without Git's variables of a repository or of a moment, which agents may have set.
+func WithoutGit(env []string) []string {
+	names := []string{"GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_OBJECT_DIRECTORY",
+		"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_NAMESPACE", "GIT_AUTHOR_DATE", "GIT_COMMITTER_DATE"}
+	return slices.DeleteFunc(env, func(entry string) bool {
+		name, _, _ := strings.Cut(entry, "=")
+		return slices.Contains(names, name)
+	})
+}
 
 // home returns a path below the user's home directory.
 func (e Environment) home(elements ...string) string {

@@ -10,9 +10,9 @@ package observe
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -20,6 +20,7 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/transcript"
+	"github.com/domarkx/domarkx/git-domarkx/agents"
 	"github.com/domarkx/domarkx/git-domarkx/agents/opencodedb"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 	"github.com/domarkx/domarkx/git-domarkx/engine/sources"
@@ -62,14 +63,7 @@ type Manager struct {
 	boot      string // identifies the boot of the system; "" if unknown
 
 	mu     sync.Mutex
-	trees  map[string]knownTree
 	warned map[string]bool
-}
-
-// A knownTree is a cached result of treeAround.
-type knownTree struct {
-	git   *gitcmd.Git
-	found time.Time
 }
 
 // An Updater updates sessions and workspaces.
@@ -80,7 +74,7 @@ type Updater interface {
 // New returns a manager for the work trees of a repository. boot identifies the boot of the system,
 // or is "". forbidden returns paths that must not be read or written, such as mounts.
 func New(updates Updater, store *gitstore.Store, git *gitcmd.Git, env local.Environment, boot string, forbidden func() ([]string, error)) *Manager {
-	return &Manager{updates: updates, store: store, git: git, env: env, boot: boot, forbidden: forbidden, trees: map[string]knownTree{}, warned: map[string]bool{}}
+	return &Manager{updates: updates, store: store, git: git, env: env, boot: boot, forbidden: forbidden, warned: map[string]bool{}}
 }
 
 // Resource is the id of the resource in the versions that this package takes.
@@ -207,7 +201,7 @@ func (m *Manager) name(ctx context.Context, s *session, at Moment) error {
 	name := sessionOf(known, at.Agent+":"+at.ID, s)
 	if name == "" && s.Workspace == "" {
 		sum := sha256.Sum256([]byte(at.Agent + ":" + at.ID))
-		s.Workspace = "recording/" + hex.EncodeToString(sum[:10])
+		s.Workspace = fmt.Sprintf("recording/%x", sum[:10])
 	}
 	if name == "" || name == s.Workspace {
 		return nil
@@ -247,24 +241,11 @@ func (m *Manager) adopt(ctx context.Context, from, to string) error {
 	})
 }
 
-// recently is how long the result of treeAround is cached.
-const recently = 10 * time.Second
-
 // treeAround returns the repository of the work tree that contains a directory. The error matches
 // [domarkx.ErrNotFound] if no work tree of the repository does.
 func (m *Manager) treeAround(ctx context.Context, dir string) (*gitcmd.Git, error) {
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
 		dir = real
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	now := time.Now()
-	for top, known := range m.trees {
-		if now.Sub(known.found) > recently {
-			delete(m.trees, top)
-		} else if dir == top {
-			return known.git, nil
-		}
 	}
 	tops, err := m.git.WorkTrees(ctx)
 	if err != nil {
@@ -277,16 +258,13 @@ func (m *Manager) treeAround(ctx context.Context, dir string) (*gitcmd.Git, erro
 			best = real
 		}
 	}
+	outside := fmt.Errorf("directory %q: %w in a work tree of the repository", dir, domarkx.ErrNotFound)
 	if best == "" {
-		return nil, fmt.Errorf("directory %q: %w in a work tree of the repository", dir, domarkx.ErrNotFound)
+		return nil, outside
 	}
-	git, err := gitcmd.Discover(ctx, best, withoutGit())
-	if err != nil {
-		return nil, err
+	git, err := gitcmd.Discover(ctx, best, agents.WithoutGit(os.Environ()))
+	if err == nil && git.CommonDir != m.git.CommonDir {
+		err = outside
 	}
-	if git.CommonDir != m.git.CommonDir {
-		return nil, fmt.Errorf("directory %q: %w in a work tree of the repository", dir, domarkx.ErrNotFound)
-	}
-	m.trees[dir] = knownTree{git, now}
-	return git, nil
+	return git, err
 }

@@ -1,6 +1,7 @@
 package observe
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/agents"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/sources"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
@@ -84,7 +86,7 @@ func (m *Manager) Rewind(ctx context.Context, with Rewinder, r engine.Revision, 
 	if info, err := os.Stat(top); err != nil || !info.IsDir() {
 		return done, fmt.Errorf("rewind %s: the work tree %q: %w", r, top, domarkx.ErrNotFound)
 	}
-	git, err := gitcmd.Discover(ctx, top, withoutGit())
+	git, err := gitcmd.Discover(ctx, top, agents.WithoutGit(os.Environ()))
 	if err != nil {
 		return done, err
 	}
@@ -148,11 +150,8 @@ func (m *Manager) treeOf(workspace string) (string, error) {
 // idle returns a [*BusyError] if an agent works in the work tree.
 func (m *Manager) idle(ctx context.Context, t *tree) error {
 	now := time.Now()
-	for _, s := range t.sorted() {
-		name := s.Session
-		if name == "" {
-			name = s.Workspace
-		}
+	for _, s := range slices.SortedFunc(maps.Values(t.Sessions), func(a, b *session) int { return cmp.Compare(a.Workspace, b.Workspace) }) {
+		name := cmp.Or(s.Session, s.Workspace)
 		if s.isOpen(now) {
 			return &BusyError{name, true}
 		}

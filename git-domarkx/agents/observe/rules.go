@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"sort"
@@ -82,10 +81,7 @@ func (t *trackedFiles) has(path string, directory bool) bool {
 // load reads the list of tracked files. The cache begins with the stat of the index that it was
 // made from. If git fails, no file counts as tracked.
 func (t *trackedFiles) load() {
-	stamp := ""
-	if info, err := os.Stat(filepath.Join(t.git.GitDir, "index")); err == nil {
-		stamp = fmt.Sprintf("%d %d", info.ModTime().UnixNano(), info.Size())
-	}
+	stamp := stampOf(filepath.Join(t.git.GitDir, "index"))
 	if data, err := os.ReadFile(t.path); err == nil {
 		if head, list, ok := strings.Cut(string(data), "\x00"); ok && stamp != "" && head == stamp {
 			t.list = splitList(list)
@@ -108,38 +104,20 @@ func splitList(text string) []string {
 	return strings.Split(strings.TrimSuffix(text, "\x00"), "\x00")
 }
 
+// headOf returns the commit and the branch that are checked out, each "" if there is none.
 func headOf(ctx context.Context, git *gitcmd.Git) (commit, branch string, err error) {
-	head, err := headFile(ctx, git)
+	ref, err := printed(git.Run(ctx, nil, "symbolic-ref", "-q", "HEAD"))
 	if err != nil {
 		return "", "", err
 	}
-	ref, symbolic := strings.CutPrefix(head, "ref: ")
-	if !symbolic && head != "" {
-		return head, "", nil
-	}
-	branch = strings.TrimPrefix(ref, "refs/heads/")
-	out, err := git.Run(ctx, nil, "rev-parse", "--verify", "-q", "HEAD")
-	var failed *gitcmd.Error
-	if errors.As(err, &failed) && failed.Code == 1 {
-		return "", branch, nil // the branch has no commit yet
-	}
-	return strings.TrimSpace(string(out)), branch, err
+	commit, err = printed(git.Run(ctx, nil, "rev-parse", "--verify", "-q", "HEAD"))
+	return commit, strings.TrimPrefix(ref, "refs/heads/"), err
 }
 
-// headFile returns the content of HEAD as the files backend stores it. In the reftable backend it is empty for a detached
-// HEAD.
-func headFile(ctx context.Context, git *gitcmd.Git) (string, error) {
-	if !git.Reftable {
-		data, err := os.ReadFile(filepath.Join(git.GitDir, "HEAD"))
-		if errors.Is(err, fs.ErrNotExist) {
-			err = nil
-		}
-		return strings.TrimSpace(string(data)), err
-	}
-	out, err := git.Run(ctx, nil, "symbolic-ref", "-q", "HEAD")
-	var failed *gitcmd.Error
-	if errors.As(err, &failed) && failed.Code == 1 {
+// printed returns what git printed, which is nothing with the status 1.
+func printed(out []byte, err error) (string, error) {
+	if failed, ok := errors.AsType[*gitcmd.Error](err); ok && failed.Code == 1 {
 		return "", nil
 	}
-	return "ref: " + strings.TrimSpace(string(out)), err
+	return strings.TrimSpace(string(out)), err
 }

@@ -1,10 +1,8 @@
 package observe
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -79,7 +77,7 @@ func (s *session) end(at Moment) {
 // stateDir returns the directory with the state of a work tree.
 func (m *Manager) stateDir(top string) string {
 	sum := sha256.Sum256([]byte(top))
-	return filepath.Join(m.env.StateDir, "observed", hex.EncodeToString(sum[:12]))
+	return filepath.Join(m.env.StateDir, "observed", fmt.Sprintf("%x", sum[:12]))
 }
 
 // lock locks a work tree and reads its state. It waits for other processes.
@@ -174,19 +172,12 @@ func (t *tree) shared(s *session, at Moment) []string {
 		if other == s || other.Workspace == "" || other.Workspace == s.Workspace {
 			continue
 		}
-		if other.isOpen(at.Time) || at.Kind != Prompt && !s.Taken.IsZero() && other.Ended.After(cmpTime(s.Taken, s.Began)) {
+		if other.isOpen(at.Time) || at.Kind != Prompt && !s.Taken.IsZero() && other.Ended.After(s.Taken) && other.Ended.After(s.Began) {
 			names = append(names, other.Workspace)
 		}
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
-}
-
-func cmpTime(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
 }
 
 // A state is the content of a work tree at a point in time.
@@ -215,7 +206,7 @@ func (t *tree) open(ctx context.Context, protect func(string, bool) bool) (*dirv
 	if t.Boot != t.m.boot || t.m.boot == "" || t.Cache != t.cacheStamp() {
 		// Files are not synced, so a power failure may have changed content without changing the
 		// stat. A killed process may have left a cache whose version was never stored.
-		if err := os.Remove(t.statCache()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := t.dropCache(); err != nil {
 			return nil, err
 		}
 		t.Boot, t.Version = t.m.boot, ""
@@ -310,36 +301,22 @@ func (t *tree) statCache() string {
 
 // cacheStamp identifies the current content of the stat cache; "" if it does not exist.
 func (t *tree) cacheStamp() string {
-	info, err := os.Stat(t.statCache())
+	return stampOf(t.statCache())
+}
+
+// stampOf identifies the content of a file; "" if it does not exist.
+func stampOf(path string) string {
+	info, err := os.Stat(path)
 	if err != nil {
 		return ""
 	}
 	return fmt.Sprintf("%d %d", info.ModTime().UnixNano(), info.Size())
 }
 
-// dropCache removes the stat cache after an error, because it may refer to objects that were not
-// stored.
+// dropCache removes the stat cache, which after an error may refer to objects that were not stored.
 func (t *tree) dropCache() error {
 	if err := os.Remove(t.statCache()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil
-}
-
-// sorted returns the sessions of the tree, sorted by workspace.
-func (t *tree) sorted() []*session {
-	var list []*session
-	for _, s := range t.Sessions {
-		list = append(list, s)
-	}
-	slices.SortFunc(list, func(a, b *session) int { return cmp.Compare(a.Workspace, b.Workspace) })
-	return list
-}
-
-// withoutGit returns the environment without the variables that name a repository.
-func withoutGit() []string {
-	return slices.DeleteFunc(os.Environ(), func(s string) bool {
-		name, _, _ := strings.Cut(s, "=")
-		return slices.Contains([]string{"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_PREFIX"}, name)
-	})
 }

@@ -33,11 +33,11 @@ func TestHear(t *testing.T) {
 		t.Error("an event is heard where nothing is recorded")
 	}
 	d.record("claude-code")
-	lock, err := recording.Acquire(t.Context(), d.dir)
+	release, err := recording.Acquire(t.Context(), d.dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer lock.Release()
+	defer release()
 	for _, tt := range []struct {
 		agent, installed, dir string
 		want                  bool

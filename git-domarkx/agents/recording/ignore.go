@@ -3,6 +3,7 @@ package recording
 import (
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -62,28 +63,9 @@ func (i *Ignore) Directory(dir string) bool {
 	})
 }
 
-// glob reports whether a pattern with * and ? matches a whole text. It takes at most
-// len(pattern)*len(text) steps.
+// glob reports whether a pattern with * and ? matches a whole text.
 func glob(pattern, text string) bool {
-	p, t := []rune(pattern), []rune(text)
-	i, j, star, mark := 0, 0, -1, 0
-	for j < len(t) {
-		switch {
-		case i < len(p) && p[i] == '*':
-			star, mark = i, j
-			i++
-		case i < len(p) && (p[i] == '?' || p[i] == t[j]):
-			i++
-			j++
-		case star >= 0:
-			mark++
-			i, j = star+1, mark
-		default:
-			return false
-		}
-	}
-	for i < len(p) && p[i] == '*' {
-		i++
-	}
-	return i == len(p)
+	quoted := regexp.QuoteMeta(strings.ToValidUTF8(pattern, "\uFFFD"))
+	e, err := regexp.Compile("(?s)^" + strings.NewReplacer(`\*`, `.*`, `\?`, `.`).Replace(quoted) + "$")
+	return err == nil && e.MatchString(text)
 }

@@ -28,31 +28,26 @@ func (e *RunningError) Error() string {
 
 func lockPath(dir string) string { return filepath.Join(dir, "lock") }
 
-// A Lock is held by the only watcher of a repository. The system releases it when the process
-// ends, however it ends.
-type Lock struct{ file *os.File }
-
-// Acquire takes the lock of a repository's watcher. The error is a *[RunningError] if another
-// process holds it.
-func Acquire(ctx context.Context, dir string) (*Lock, error) {
-	if err := atomicfile.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("starting to record: %w", err)
-	}
-	file, err := os.OpenFile(lockPath(dir), os.O_RDWR|os.O_CREATE, 0o600)
+// Acquire takes the lock that the only watcher of a repository holds, and returns the function that releases it. The
+// system releases it when the process ends, however it ends. The error is a *[RunningError] if another process holds it.
+func Acquire(ctx context.Context, dir string) (release func() error, err error) {
+	file, err := openLock(lockPath(dir))
 	if err != nil {
-		return nil, fmt.Errorf("starting to record: %w", err)
+		return func() error { return nil }, fmt.Errorf("starting to record: %w", err)
 	}
 	// Other commands hold the lock for a moment to learn whether a watcher runs.
 	short, cancel := context.WithTimeout(ctx, 300*time.Millisecond)
 	defer cancel()
-	if err := atomicfile.Lock(short, file); err != nil {
-		file.Close()
+	err = atomicfile.Lock(short, file)
+	if err != nil {
 		if running, ok := Running(dir); ok {
-			return nil, &RunningError{running}
+			return file.Close, &RunningError{running}
 		}
-		return nil, fmt.Errorf("starting to record: %w", err)
 	}
-	data, err := json.Marshal(Process{os.Getpid(), time.Now().UTC().Truncate(time.Second)})
+	var data []byte
+	if err == nil {
+		data, err = json.Marshal(Process{os.Getpid(), time.Now().UTC().Truncate(time.Second)})
+	}
 	if err == nil {
 		err = file.Truncate(0)
 	}
@@ -60,17 +55,17 @@ func Acquire(ctx context.Context, dir string) (*Lock, error) {
 		_, err = file.WriteAt(data, 0)
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("starting to record: %w", err), file.Close())
+		err = fmt.Errorf("starting to record: %w", err)
 	}
-	return &Lock{file}, nil
+	return file.Close, err
 }
 
-// Release releases the lock, if there is one.
-func (l *Lock) Release() error {
-	if l == nil {
-		return nil
+// openLock opens a file to be locked.
+func openLock(path string) (*os.File, error) {
+	if err := atomicfile.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, err
 	}
-	return l.file.Close()
+	return os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 }
 
 // Running returns the watcher of a repository, if one runs.

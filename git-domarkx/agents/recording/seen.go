@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"time"
@@ -36,14 +37,8 @@ func seenPath(dir string) string { return filepath.Join(dir, "seen.json") }
 func ReadSeen(dir string) Seen {
 	var s Seen
 	data, err := os.ReadFile(seenPath(dir))
-	if err != nil || json.Unmarshal(data, &s) != nil {
-		s = Seen{}
-	}
-	if s.Files == nil {
-		s.Files = map[string]fileState{}
-	}
-	if s.Hooks == nil {
-		s.Hooks = map[string]time.Time{}
+	if err != nil || json.Unmarshal(data, &s) != nil || s.Files == nil || s.Hooks == nil {
+		return Seen{map[string]fileState{}, map[string]time.Time{}}
 	}
 	return s
 }
@@ -76,16 +71,8 @@ func (t *transcripts) reconsider() {
 
 // forget forgets transcripts that were removed.
 func (t *transcripts) forget(found map[string]bool) {
-	for file := range t.known {
-		if !found[file] {
-			delete(t.known, file)
-		}
-	}
-	for file := range t.silent {
-		if !found[file] {
-			delete(t.silent, file)
-		}
-	}
+	maps.DeleteFunc(t.known, func(file string, _ bool) bool { return !found[file] })
+	maps.DeleteFunc(t.silent, func(file string, _ fileState) bool { return !found[file] })
 	for file := range t.seen.Files {
 		if _, err := agents.Stat(file); !found[file] && errors.Is(err, fs.ErrNotExist) {
 			delete(t.seen.Files, file)

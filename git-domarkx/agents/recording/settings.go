@@ -62,18 +62,14 @@ func ReadSettings(dir string) (Settings, error) {
 // LockSettings keeps other processes from changing the agents that are recorded in a repository, and the settings
 // of agents for it, until the file is closed. It waits for those that do.
 func LockSettings(ctx context.Context, dir string) (*os.File, error) {
-	if err := atomicfile.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("changing what is recorded: %w", err)
-	}
-	lock, err := os.OpenFile(filepath.Join(dir, "settings.lock"), os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return nil, fmt.Errorf("changing what is recorded: %w", err)
-	}
-	if err := atomicfile.Lock(ctx, lock); err != nil && !errors.Is(err, errors.ErrUnsupported) {
+	lock, err := openLock(filepath.Join(dir, "settings.lock"))
+	if err == nil {
+		if err = atomicfile.Lock(ctx, lock); err == nil || errors.Is(err, errors.ErrUnsupported) {
+			return lock, nil
+		}
 		lock.Close()
-		return nil, fmt.Errorf("changing what is recorded: %w", err)
 	}
-	return lock, nil
+	return nil, fmt.Errorf("changing what is recorded: %w", err)
 }
 
 // ChangeSettings changes the settings of a repository. It waits for other processes that change

@@ -7,9 +7,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"time"
 
+	"github.com/domarkx/domarkx/git-domarkx/agents"
 	"github.com/domarkx/domarkx/git-domarkx/background"
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
 )
@@ -33,13 +33,8 @@ func NewReport(getenv func(string) string) *Report {
 	return r
 }
 
-// Ready reports that the watcher, or another one, follows the transcripts.
-func (r *Report) Ready() { r.send(nil) }
-
-// Failed reports why the watcher ends.
-func (r *Report) Failed(err error) { r.send(err) }
-
-func (r *Report) send(err error) {
+// Send reports that the watcher, or another one, follows the transcripts, or else why the watcher ends.
+func (r *Report) Send(err error) {
 	if r.parent != nil {
 		_ = r.parent.Report(err) // the parent may be gone
 		r.parent = nil
@@ -54,16 +49,14 @@ func Start(ctx context.Context, dir, at string, args ...string) (pid int, starte
 		return running.PID, false, nil
 	}
 	cmd, log, err := command(dir, at, args)
-	if err != nil {
-		return 0, false, fmt.Errorf("starting to record: %w", err)
+	if err == nil {
+		defer log.Close()
+		err = background.Start(ctx, cmd)
 	}
-	defer log.Close()
-	err = background.Start(ctx, cmd)
-	var ended *background.EndedError
-	switch {
-	case errors.As(err, &ended):
-		return 0, false, fmt.Errorf("starting to record: %w; see %s", err, log.Name())
-	case err != nil:
+	if _, ended := errors.AsType[*background.EndedError](err); ended {
+		err = fmt.Errorf("%w; see %s", err, log.Name())
+	}
+	if err != nil {
 		return 0, false, fmt.Errorf("starting to record: %w", err)
 	}
 	pid = cmd.Process.Pid
@@ -116,15 +109,7 @@ func command(dir, at string, args []string) (*exec.Cmd, *os.File, error) {
 	}
 	cmd := exec.Command(self, args...)
 	cmd.Dir = at
-	for _, entry := range os.Environ() {
-		name, _, _ := strings.Cut(entry, "=")
-		switch name {
-		case "GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_OBJECT_DIRECTORY",
-			"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_NAMESPACE", "GIT_AUTHOR_DATE", "GIT_COMMITTER_DATE":
-			continue
-		}
-		cmd.Env = append(cmd.Env, entry)
-	}
+	cmd.Env = agents.WithoutGit(os.Environ())
 	cmd.Stdout, cmd.Stderr = log, log
 	return cmd, log, nil
 }

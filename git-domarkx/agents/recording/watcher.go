@@ -17,6 +17,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
@@ -72,10 +73,10 @@ type Watcher struct {
 	sweepAt    time.Time
 	retryAfter time.Duration
 
-	inbox     *inbox
-	busy      map[string]fileState // transcripts that are being imported, with their state before
-	imported  chan outcome
-	observers *observers
+	inbox    *inbox
+	busy     map[string]fileState // transcripts that are being imported, with their state before
+	imported chan outcome
+	events   chan notice // those that wait for the observer
 }
 
 // An outcome is the result of one import.
@@ -84,10 +85,10 @@ type outcome struct {
 	err      error
 }
 
-// New returns a watcher. The caller holds the repository's [Lock].
+// New returns a watcher. The caller holds the lock of the repository, see [Acquire].
 func New(c Config) *Watcher {
 	return &Watcher{Config: c, notifier: notifier{watched: map[string]bool{}}, transcripts: newTranscripts(c.Dir), warned: map[string]string{},
-		waiting: schedule{}, retryAfter: retryAfter, inbox: newInbox(c.Dir), imported: make(chan outcome, 1), observers: newObservers(c.Observer, c.Logger)}
+		waiting: schedule{}, retryAfter: retryAfter, inbox: newInbox(c.Dir), imported: make(chan outcome, 1), events: make(chan notice, maxEvents)}
 }
 
 // errEnded means that nothing is left to record.
@@ -108,11 +109,10 @@ func (w *Watcher) Run(ctx context.Context, ready func()) error {
 		defer notify.Close()
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	stopped := w.observers.start(ctx)
-	defer func() {
-		cancel()
-		<-stopped
-	}()
+	var observing sync.WaitGroup
+	observing.Go(func() { w.observe(ctx) })
+	defer observing.Wait()
+	defer cancel()
 	err = w.loop(ctx, ready)
 	if w.busy != nil {
 		cancel()
@@ -226,7 +226,7 @@ func (w *Watcher) takeEvents(ctx context.Context) {
 		if first {
 			w.remember() // doctor reads this to report whether hooks are active
 		}
-		w.observers.add(notice{e, func() bool { return w.inbox.late(e) }})
+		w.notice(notice{e, func() bool { return w.inbox.late(e) }})
 		for _, a := range w.followed {
 			if a.Name == e.Agent && !scanned[a.Name] {
 				scanned[a.Name] = true
@@ -288,7 +288,7 @@ func (w *Watcher) settled(done outcome) {
 			info, err := agents.Stat(file)
 			return err != nil || stateOf(info) != state
 		}
-		w.observers.add(notice{Event{Kind: Recorded, Time: time.Now().UTC(), Transcript: file, Stored: done.sessions[file]}, grew})
+		w.notice(notice{Event{Kind: Recorded, Time: time.Now().UTC(), Transcript: file, Stored: done.sessions[file]}, grew})
 	}
 }
 

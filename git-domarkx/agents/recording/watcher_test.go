@@ -77,7 +77,7 @@ func (d *desk) record(agents ...string) {
 func (d *desk) watch() (stop func() error) {
 	d.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	lock, err := recording.Acquire(ctx, d.dir)
+	release, err := recording.Acquire(ctx, d.dir)
 	if err != nil {
 		d.Fatal(err)
 	}
@@ -87,7 +87,7 @@ func (d *desk) watch() (stop func() error) {
 		w.RetryAfter(100 * time.Millisecond)
 	}
 	ready, ended := make(chan struct{}), make(chan error, 1)
-	go func() { ended <- errors.Join(w.Run(ctx, func() { close(ready) }), lock.Release()) }()
+	go func() { ended <- errors.Join(w.Run(ctx, func() { close(ready) }), release()) }()
 	select {
 	case <-ready:
 	case err := <-ended:
@@ -379,7 +379,7 @@ func TestOneWatcher(t *testing.T) {
 	if _, err := recording.Acquire(t.Context(), dir); !errors.As(err, &running) || running.Process.PID != os.Getpid() {
 		t.Errorf("a second watcher: %v", err)
 	}
-	if err := first.Release(); err != nil {
+	if err := first(); err != nil {
 		t.Fatal(err)
 	}
 	if _, ok := recording.Running(dir); ok {
@@ -389,5 +389,5 @@ func TestOneWatcher(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	again.Release()
+	again()
 }
