@@ -3,7 +3,6 @@ package hooks
 import (
 	"bytes"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,7 +13,6 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx/git-domarkx/agents"
-	"github.com/domarkx/domarkx/git-domarkx/agents/hooks/jsontext"
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
 )
 
@@ -47,16 +45,11 @@ type Record struct {
 
 // A record describes a settings file before and after this program's edits.
 type record struct {
-	Before  []byte     `json:"before"`            // content of the whole file
-	Missing bool       `json:"missing,omitempty"` // there was no file
-	After   string     `json:"after"`             // SHA-256 of what was written
-	Created [][]string `json:"created,omitempty"` // paths of containers that were created
-	Dirs    []string   `json:"dirs,omitempty"`    // directories that were created
+	Before  []byte   `json:"before"`            // content of the whole file
+	Missing bool     `json:"missing,omitempty"` // there was no file
+	After   string   `json:"after"`             // SHA-256 of what was written; "" if others changed the file in between
+	Dirs    []string `json:"dirs,omitempty"`    // directories that were created
 }
-
-// maxKept limits the size in bytes of a file whose former content is stored. For a larger one,
-// Uninstall removes the hooks by editing.
-const maxKept = 1 << 20
 
 // OpenRecord reads the record in dir. A damaged record counts as empty; then Uninstall edits files
 // instead of restoring them.
@@ -90,8 +83,7 @@ func (r *Record) save() error {
 }
 
 func digest(data []byte) string {
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:])
+	return fmt.Sprintf("%x", sha256.Sum256(data))
 }
 
 // ScopeOf returns the scope in which an agent's hooks are installed: the wanted one, or the narrowest.
@@ -162,55 +154,22 @@ func (p *plan) edit(path string, change func([]byte) ([]byte, error)) error {
 
 // remember stores in c.kept how the file was before this program first changed it.
 func (r *Record) remember(c *Change) {
-	before, ok := r.files[c.File.target]
-	if ok && before.After == digest(c.File.Data) && !c.File.Missing {
-		c.kept = before // this program made the file's last change, so the older record stays
-	} else {
-		c.kept = record{Before: c.File.Data, Missing: c.File.Missing}
-		if ok { // containers that were created before are still ours
-			c.kept.Created, c.kept.Dirs = before.Created, before.Dirs
-		}
+	kept, ok := r.files[c.File.target]
+	ours := kept.After == digest(c.File.Data) // this program made the file's last change
+	if !ok || c.File.Missing || !ours && !bytes.Contains(c.File.Data, []byte("domarkx")) {
+		kept = record{Before: c.File.Data, Missing: c.File.Missing, Dirs: kept.Dirs}
+		ours = true
 	}
-	if len(c.kept.Before) > maxKept {
-		c.kept.Before, c.kept.Missing = nil, false
-		c.kept.After = ""
-	} else {
-		c.kept.After = digest(c.After)
+	if kept.After = ""; ours {
+		kept.After = digest(c.After)
 	}
-	c.kept.Created = append(c.kept.Created, created(c.File.Data, c.After)...)
 	for dir := filepath.Dir(c.File.target); ; dir = filepath.Dir(dir) {
 		if _, err := os.Lstat(dir); err == nil || dir == filepath.Dir(dir) {
 			break
 		}
-		c.kept.Dirs = append(c.kept.Dirs, dir)
+		kept.Dirs = append(kept.Dirs, dir)
 	}
-}
-
-// created returns the paths of the objects and arrays that are only in the second text.
-func created(before, after []byte) [][]string {
-	was, err := open(before)
-	if err != nil {
-		return nil // TOML
-	}
-	is, err := open(after)
-	if err != nil {
-		return nil
-	}
-	var paths [][]string
-	var visit func(path []string)
-	visit = func(path []string) {
-		for _, name := range jsontext.Names(is.Get(path...)) {
-			child := append(slices.Clone(path), name)
-			if was.Get(child...) == nil {
-				paths = append(paths, child)
-			}
-			if v := is.Get(child...); len(jsontext.Names(v)) > 0 && len(child) < 4 {
-				visit(child)
-			}
-		}
-	}
-	visit(nil)
-	return paths
+	c.kept = kept
 }
 
 // Apply writes a change to its file. It first stores the file's former content in the record.
@@ -219,11 +178,9 @@ func (r *Record) Apply(c Change) error {
 		return nil
 	}
 	old, had := r.files[c.File.target]
-	if c.kept.After != "" || c.kept.Created != nil {
-		r.files[c.File.target] = c.kept
-		if err := r.save(); err != nil {
-			return err
-		}
+	r.files[c.File.target] = c.kept
+	if err := r.save(); err != nil {
+		return err
 	}
 	if err := c.File.Replace(c.After); err != nil {
 		delete(r.files, c.File.target)

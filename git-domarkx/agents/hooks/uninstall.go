@@ -1,8 +1,8 @@
 package hooks
 
 import (
+	"errors"
 	"os"
-	"slices"
 
 	"github.com/domarkx/domarkx/git-domarkx/agents"
 	"github.com/domarkx/domarkx/git-domarkx/agents/hooks/jsontext"
@@ -47,9 +47,8 @@ func (a Agent) Uninstall(place agents.Place, r *Record) ([]Change, error) {
 func (r *Record) mayRemove(path string) func(path ...string) bool {
 	target, err := follow(path)
 	kept, ok := r.files[target]
-	return func(path ...string) bool {
-		return err != nil || !ok || slices.ContainsFunc(kept.Created, func(created []string) bool { return slices.Equal(created, path) })
-	}
+	before, unread := open(kept.Before)
+	return func(path ...string) bool { return errors.Join(err, unread) != nil || !ok || before.Get(path...) == nil }
 }
 
 // restore gives a file its former content if nobody changed it since this program wrote it. If this

@@ -143,17 +143,13 @@ func (e *exporting) info() error {
 			}
 		}
 		found = true
-		fmt.Fprintf(e.out, "{\n\"info\":%s,\n\"messages\":[", jsonvalue.ObjectValue(append(members, jsonvalue.Member{Name: "time", Value: times(created, updated)})...).JSON())
+		fmt.Fprintf(e.out, "{\n\"info\":%s,\n\"messages\":[", jsonvalue.ObjectValue(append(members, jsonvalue.Member{Name: "time", Value: transcript.Object("created", created, "updated", updated)})...).JSON())
 		return nil
 	})
 	if err == nil && !found {
 		err = domarkx.ErrNotFound
 	}
 	return err
-}
-
-func times(created, updated int64) jsonvalue.Value {
-	return transcript.Object("created", created, "updated", updated)
 }
 
 // messages writes the messages with their parts. The query returns a row for each part, with the
@@ -174,8 +170,10 @@ func (e *exporting) messages() error {
 				e.skipped = append(e.skipped, fmt.Sprintf("the message %q could not be read", id))
 				return nil
 			}
-			e.next()
-			e.message = id
+			if e.message != "" {
+				e.out.WriteString("]},")
+			}
+			e.message, e.parts = id, 0
 			e.out.WriteString("\n{\"info\":")
 			e.object(data, "id", id, "sessionID", e.id)
 			e.out.WriteString(",\"parts\":[")
@@ -200,14 +198,6 @@ func (e *exporting) messages() error {
 	}
 	e.out.WriteString("\n]}\n")
 	return err
-}
-
-// next ends the current message, if there is one.
-func (e *exporting) next() {
-	if e.message != "" {
-		e.out.WriteString("]},")
-	}
-	e.parts = 0
 }
 
 // isObject reports whether a column contains a JSON object.

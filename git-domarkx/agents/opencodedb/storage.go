@@ -72,16 +72,25 @@ func (d *DB) stored(name string) ([]byte, error) {
 }
 
 // ids returns the ids of the objects in a directory, which are the names of its files, in the order
-// of their creation.
-func (d *DB) ids(dir string) ([]string, error) {
+// of their creation. It calls visit for each file, unless visit is nil.
+func (d *DB) ids(dir string, visit func(name string, info fs.FileInfo)) ([]string, error) {
 	entries, err := fs.ReadDir(d.storage.FS(), dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	var ids []string
 	for _, e := range entries {
-		if id, ok := strings.CutSuffix(e.Name(), ".json"); ok && e.Type().IsRegular() {
-			ids = append(ids, id)
+		id, ok := strings.CutSuffix(e.Name(), ".json")
+		if !ok || !e.Type().IsRegular() {
+			continue
+		}
+		ids = append(ids, id)
+		if visit != nil {
+			info, err := e.Info()
+			if err != nil {
+				return nil, err
+			}
+			visit(path.Join(dir, e.Name()), info)
 		}
 	}
 	return ids, nil
@@ -102,7 +111,7 @@ func (d *DB) files() (map[string]string, error) {
 		if !project.IsDir() {
 			continue
 		}
-		ids, err := d.ids(dir)
+		ids, err := d.ids(dir, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -131,32 +140,13 @@ func (d *DB) StoredFiles(id string, visit func(name string, info fs.FileInfo)) e
 		return err
 	}
 	visit(files[id], info)
-	messages := "message/" + id
-	return d.visitFiles(messages, visit, func(message string) error { return d.visitFiles("part/"+message, visit, nil) })
-}
-
-// visitFiles calls visit for each file that ids lists, and then calls then for the id of that file.
-func (d *DB) visitFiles(dir string, visit func(string, fs.FileInfo), then func(id string) error) error {
-	entries, err := fs.ReadDir(d.storage.FS(), dir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	for _, e := range entries {
-		id, ok := strings.CutSuffix(e.Name(), ".json")
-		if !ok || !e.Type().IsRegular() {
-			continue
-		}
-		info, err := e.Info()
-		if err != nil {
-			return err
-		}
-		if visit(path.Join(dir, e.Name()), info); then != nil {
-			if err := then(id); err != nil {
-				return err
-			}
+	messages, err := d.ids("message/"+id, visit)
+	for _, m := range messages {
+		if err == nil {
+			_, err = d.ids("part/"+m, visit)
 		}
 	}
-	return nil
+	return err
 }
 
 // storedSessions implements [DB.Sessions] for a storage directory. The sessions have no stamp; use
@@ -203,7 +193,7 @@ func (d *DB) exportStored(ctx context.Context, id string, w io.Writer) (skipped 
 	}
 	var messages []string
 	if err == nil {
-		messages, err = d.ids("message/" + id)
+		messages, err = d.ids("message/"+id, nil)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading the session %q: %w", id, err)
@@ -220,7 +210,7 @@ func (d *DB) exportStored(ctx context.Context, id string, w io.Writer) (skipped 
 			continue
 		}
 		fmt.Fprintf(w, "%s\n{\"info\":%s,\"parts\":[", separator, message)
-		parts, err := d.ids("part/" + m)
+		parts, err := d.ids("part/"+m, nil)
 		if err != nil {
 			return nil, fmt.Errorf("reading the session %q: %w", id, err)
 		}
