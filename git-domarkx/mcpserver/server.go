@@ -2,6 +2,7 @@ package mcpserver
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"path"
@@ -88,8 +89,8 @@ func addTool[In, Out any](s *Server, server *sdk.Server, adds bool, name, descri
 		if !ok || !knowsLinks(r.Session) {
 			return nil, out, nil
 		}
-		data, err := encode(out)
-		return &sdk.CallToolResult{Content: append([]sdk.Content{&sdk.TextContent{Text: data}}, l.links()...)}, out, err
+		data, err := json.Marshal(out)
+		return &sdk.CallToolResult{Content: append([]sdk.Content{&sdk.TextContent{Text: string(data)}}, l.links()...)}, out, err
 	})
 }
 

@@ -163,19 +163,12 @@ func (s *Server) message(ctx context.Context, revision engine.Revision, info dom
 	}
 	whole := []byte(markdown.RenderContent(m.Content))
 	text, next, err := cut(whole, offset, most)
-	entry := messageEntry{Index: k, Message: e.ID.String(), URI: messageURI(revision.Name, k), Role: string(e.Role), Date: date(e.Date), Model: modelOf(m), Text: text, Offset: offset, Snapshot: e.Link}
+	model, _ := m.Meta().Get("model")
+	entry := messageEntry{Index: k, Message: e.ID.String(), URI: messageURI(revision.Name, k), Role: string(e.Role), Date: date(e.Date), Model: model.Text(), Text: text, Offset: offset, Snapshot: e.Link}
 	if len(text) < len(whole) {
 		entry.Bytes = len(whole)
 	}
 	return entry, next, err
-}
-
-func modelOf(m domarkx.Message) string {
-	if m.Metadata == nil {
-		return ""
-	}
-	model, _ := m.Metadata.Get("model")
-	return model.Text()
 }
 
 type diffRequest struct {

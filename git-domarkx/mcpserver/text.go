@@ -8,7 +8,8 @@ import (
 	"maps"
 	"strings"
 	"time"
-	"unicode/utf8"
+
+	"github.com/domarkx/domarkx/format"
 )
 
 // cut returns at most most bytes of the text from offset on, and the offset at which the rest begins; 0 if nothing remains.
@@ -20,10 +21,7 @@ func cut(text []byte, offset, most int) (part string, next int, err error) {
 	if len(rest) <= most {
 		return strings.ToValidUTF8(string(rest), "\uFFFD"), 0, nil
 	}
-	end := most
-	for end > most-utf8.UTFMax && end > 0 && !utf8.RuneStart(rest[end]) {
-		end--
-	}
+	end := most - format.Partial(rest[:most])
 	return strings.ToValidUTF8(string(rest[:end]), "\uFFFD"), offset + end, nil
 }
 
@@ -40,12 +38,6 @@ func withoutNulls(arguments json.RawMessage) json.RawMessage {
 		return arguments
 	}
 	return data
-}
-
-// encode returns a value as JSON.
-func encode(v any) (string, error) {
-	data, err := json.Marshal(v)
-	return string(data), err
 }
 
 // date returns a time in Unix seconds as people and programs read it; "" for none.

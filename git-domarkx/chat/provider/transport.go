@@ -103,11 +103,7 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		end()
 		return nil, err
 	}
-	limit := int64(-1)
-	if res.StatusCode >= 400 {
-		limit = maxErrorBody
-	}
-	res.Body = &body{rc: res.Body, ctx: ctx, end: end, progress: func() { timer.Reset(t.idle) }, left: limit}
+	res.Body = &body{rc: res.Body, ctx: ctx, end: end, progress: func() { timer.Reset(t.idle) }}
 	return res, nil
 }
 
@@ -132,25 +128,15 @@ type body struct {
 	ctx      context.Context
 	end      func()
 	progress func()
-	left     int64 // bytes until the body is cut off; negative for no limit
-	event    int   // number of bytes since the last empty line
-	last     byte  // the last byte other than a carriage return
+	event    int  // number of bytes since the last empty line
+	last     byte // the last byte other than a carriage return
 	once     sync.Once
 }
 
 func (b *body) Read(p []byte) (int, error) {
-	if b.left == 0 {
-		return 0, io.EOF
-	}
-	if b.left > 0 && int64(len(p)) > b.left {
-		p = p[:b.left]
-	}
 	n, err := b.rc.Read(p)
 	if n > 0 {
 		b.progress()
-		if b.left > 0 {
-			b.left -= int64(n)
-		}
 		if b.count(p[:n]); b.event > maxEvent {
 			return 0, ErrTooLarge
 		}

@@ -127,7 +127,7 @@ func (c chat) checkCalls(s *Server, model string, i int, m chatMessage, open map
 	return ""
 }
 
-func (c chat) answer(s *Server, model string, r Reply) ([]event, []byte) {
+func (c chat) answer(s *Server, model string, r Reply) []event {
 	s.issued.n++
 	n := s.issued.n
 	var events []event
@@ -183,13 +183,9 @@ func (c chat) answer(s *Server, model string, r Reply) ([]event, []byte) {
 	case len(r.Calls) > 0 && !c.gemini:
 		finish = "tool_calls"
 	}
-	whole := `{` + strings.Join(members, ",") + `}`
-	s.issued.keep(whole)
+	s.issued.keep(`{` + strings.Join(members, ",") + `}`)
 	add(`{}`, `"`+finish+`"`)
-	usage := c.usage(r.Usage)
-	events = append(events, event{"", fmt.Sprintf(`{"id":"chatcmpl-%d","object":"chat.completion.chunk","created":1,"model":%q,"choices":[],"usage":%s}`, n, model, usage)}, event{"", "[DONE]"})
-	plain := fmt.Sprintf(`{"id":"chatcmpl-%d","object":"chat.completion","created":1,"model":%q,"choices":[{"index":0,"message":%s,"finish_reason":%q}],"usage":%s}`, n, model, whole, finish, usage)
-	return events, []byte(plain)
+	return append(events, event{"", fmt.Sprintf(`{"id":"chatcmpl-%d","object":"chat.completion.chunk","created":1,"model":%q,"choices":[],"usage":%s}`, n, model, c.usage(r.Usage))}, event{"", "[DONE]"})
 }
 
 // usage returns the tokens as the provider counts them: Gemini's completion_tokens exclude

@@ -216,7 +216,7 @@ func checkThinkingLoop(r messagesRequest) string {
 	return ""
 }
 
-func (messages) answer(s *Server, model string, r Reply) ([]event, []byte) {
+func (messages) answer(s *Server, model string, r Reply) []event {
 	s.issued.n++
 	n := s.issued.n
 	var events []event
@@ -226,10 +226,9 @@ func (messages) answer(s *Server, model string, r Reply) ([]event, []byte) {
 	usage := fmt.Sprintf(`{"input_tokens":%d,"cache_read_input_tokens":%d,"cache_creation_input_tokens":%d,"output_tokens":1}`, r.Usage.Input, r.Usage.CacheRead, r.Usage.CacheWrite)
 	add("message_start", `{"type":"message_start","message":{"id":"msg_%d","type":"message","role":"assistant","model":%q,"content":[],"stop_reason":null,"usage":%s}}`, n, model, usage)
 	add("ping", `{"type":"ping"}`)
-	var items []string
+	i := -1
 	block := func(empty, whole string, deltas ...string) {
-		i := len(items)
-		items = append(items, whole)
+		i++
 		s.issued.keep(whole)
 		add("content_block_start", `{"type":"content_block_start","index":%d,"content_block":%s}`, i, empty)
 		for _, d := range deltas {
@@ -247,13 +246,13 @@ func (messages) answer(s *Server, model string, r Reply) ([]event, []byte) {
 		block(`{ "type":"text","text":"",`+unknown+`}`, `{ "type":"text","text":`+quote(r.Text)+`,`+unknown+`}`,
 			wrap(`{"type":"text_delta","text":"%s"}`, deltas(r.Text))...)
 	}
-	for i, c := range r.Calls {
+	for k, c := range r.Calls {
 		format := `{"type":"tool_use","id":"toolu_%d_%d","name":%q,"input":%s,` + unknown + `}`
 		whole := c.Arguments
 		if !json.Valid([]byte(whole)) {
 			whole = `{"invalid_arguments":` + quoted(c.Arguments) + `}`
 		}
-		block(fmt.Sprintf(format, n, i, c.Name, "{}"), fmt.Sprintf(format, n, i, c.Name, whole),
+		block(fmt.Sprintf(format, n, k, c.Name, "{}"), fmt.Sprintf(format, n, k, c.Name, whole),
 			wrap(`{"type":"input_json_delta","partial_json":"%s"}`, append([]string{""}, deltas(c.Arguments)...))...)
 	}
 	stop := "end_turn"
@@ -268,9 +267,7 @@ func (messages) answer(s *Server, model string, r Reply) ([]event, []byte) {
 	output := fmt.Sprintf(`"output_tokens":%d,"output_tokens_details":{"thinking_tokens":%d}`, r.Usage.Output, r.Usage.Reasoning)
 	add("message_delta", `{"type":"message_delta","delta":{"stop_reason":%q,"stop_sequence":null},"usage":{%s}}`, stop, output)
 	add("message_stop", `{"type":"message_stop"}`)
-	plain := fmt.Sprintf(`{"id":"msg_%d","type":"message","role":"assistant","model":%q,"content":[%s],"stop_reason":%q,"usage":{"input_tokens":%d,"cache_read_input_tokens":%d,"cache_creation_input_tokens":%d,%s}}`,
-		n, model, strings.Join(items, ","), stop, r.Usage.Input, r.Usage.CacheRead, r.Usage.CacheWrite, output)
-	return events, []byte(plain)
+	return events
 }
 
 func wrap(format string, pieces []string) []string {

@@ -124,7 +124,7 @@ func orphaned(id string) string {
 	return "Item '" + id + "' of type 'reasoning' was provided without its required following item."
 }
 
-func (responses) answer(s *Server, model string, r Reply) ([]event, []byte) {
+func (responses) answer(s *Server, model string, r Reply) []event {
 	s.issued.n++
 	n := s.issued.n
 	var events []event
@@ -190,5 +190,5 @@ func (responses) answer(s *Server, model string, r Reply) ([]event, []byte) {
 	whole := fmt.Sprintf(`{"id":"resp_%d","object":"response","model":%q,"status":%q,"incomplete_details":%s,"error":null,"output":[%s],"usage":{"input_tokens":%d,"input_tokens_details":{"cached_tokens":%d,"cache_write_tokens":%d},"output_tokens":%d,"output_tokens_details":{"reasoning_tokens":%d},"total_tokens":%d}}`,
 		n, model, status, details, strings.Join(items, ","), input, u.CacheRead, u.CacheWrite, u.Output, u.Reasoning, input+u.Output)
 	add("response."+status, `"response":%s`, whole)
-	return events, []byte(whole)
+	return events
 }

@@ -7,6 +7,8 @@
 package providertest
 
 import (
+	"cmp"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -156,8 +158,8 @@ func (s *Server) Items() [][]byte {
 type dialect interface {
 	// check returns the reason why the provider refuses a request, or "".
 	check(s *Server, body []byte) string
-	// answer returns a reply as events, and as one object.
-	answer(s *Server, model string, r Reply) (events []event, plain []byte)
+	// answer returns a reply as events.
+	answer(s *Server, model string, r Reply) []event
 	// failure returns an error body.
 	failure(status int, message string) string
 	// overloaded returns an error as an event.
@@ -256,19 +258,11 @@ func fail(w http.ResponseWriter, status int, header http.Header, body string) {
 }
 
 func (s *Server) answer(w http.ResponseWriter, r *http.Request, d dialect, body []byte, reply Reply) {
-	request := object(body)
-	model := reply.Model
-	if model == "" {
-		model = request["model"].(string)
-	}
+	var request struct{ Model string }
+	_ = json.Unmarshal(body, &request) // the dialect's check has already reported invalid JSON
 	s.mu.Lock()
-	events, plain := d.answer(s, model, reply)
+	events := d.answer(s, cmp.Or(reply.Model, request.Model), reply)
 	s.mu.Unlock()
-	if request["stream"] != true {
-		w.Header().Set("Content-Type", "application/json")
-		_, _ = w.Write(plain)
-		return
-	}
 	w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
 	flush := http.NewResponseController(w).Flush
 	for i, e := range events {
