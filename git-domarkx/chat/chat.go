@@ -242,8 +242,7 @@ func (t *turn) isOver(ctx context.Context) (bool, error) {
 func (t *turn) checkLimits() error {
 	l := t.request.Limits
 	reason := ""
-	u := t.result.Usage
-	switch total := u.Input + u.CacheRead + u.CacheWrite + u.Output; {
+	switch total := t.result.Usage.Context(); {
 	case l.Responses > 0 && t.answers >= l.Responses:
 		reason = fmt.Sprintf("the turn had %d answers, its limit", t.answers)
 	case l.Tokens > 0 && total >= l.Tokens:

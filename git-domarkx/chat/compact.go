@@ -61,7 +61,7 @@ func (t *turn) compact(ctx context.Context, items []item, system []string) error
 	for size := shortResult; ; size /= 4 {
 		r := provider.Request{System: system, MaxTokens: t.request.Model.MaxTokens, Plain: true}
 		for _, m := range items {
-			r.Messages = append(r.Messages, provider.Message{Role: m.role, Parts: shortParts(m.parts, size)})
+			r.Messages = append(r.Messages, provider.Message{Role: m.role, Parts: shorten(m.parts, size)})
 		}
 		r.Messages = append(r.Messages, provider.Message{Role: provider.User, Parts: []provider.Part{provider.Text{Text: summaryPrompt}}})
 		answer, err := t.request.Model.Wire.Stream(ctx, r, func(e provider.Event) {
@@ -106,32 +106,4 @@ func (t *turn) keepSummary(ctx context.Context, items []item, answer provider.An
 	t.emit(provider.Notice(fmt.Sprintf("the conversation is too long for the model: it goes on with a summary of %d messages, which all stay in the session", len(items))))
 	t.emit(MessageEvent{Info: info, Index: info.Messages - 1, ID: id, Message: message})
 	return nil
-}
-
-// shortParts returns the parts of a message with at most n bytes of each result, and below
-// shortResult at most 4n bytes of each text and of the arguments of calls. It omits thoughts and
-// images.
-func shortParts(parts []provider.Part, n int) []provider.Part {
-	short := make([]provider.Part, 0, len(parts))
-	for _, p := range parts {
-		switch part := p.(type) {
-		case provider.Result:
-			part.Text = cut(part.Text, n)
-			p = part
-		case provider.Text:
-			if n < shortResult {
-				part.Text = cut(part.Text, 4*n)
-			}
-			p = part
-		case provider.Call:
-			if n < shortResult {
-				part.Arguments = cut(part.Arguments, 4*n)
-			}
-			p = part
-		case provider.Thought, provider.Image:
-			continue
-		}
-		short = append(short, p)
-	}
-	return short
 }

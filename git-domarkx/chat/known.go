@@ -87,21 +87,24 @@ func (t *turn) convert(id domarkx.ID, msg domarkx.Message) known {
 
 func (k *known) add(p provider.Part) {
 	k.parts = append(k.parts, p)
-	k.size += partSize(p)
+	k.size += sizeOf([]provider.Part{p})
 }
 
-func partSize(p provider.Part) int {
-	switch p := p.(type) {
-	case provider.Text:
-		return len(p.Text)
-	case provider.Thought:
-		return len(p.Text)
-	case provider.Call:
-		return len(p.Name) + len(p.Arguments)
-	case provider.Result:
-		return len(p.Text)
+// sizeOf returns the size of parts in bytes.
+func sizeOf(parts []provider.Part) (size int) {
+	for _, p := range parts {
+		switch p := p.(type) {
+		case provider.Text:
+			size += len(p.Text)
+		case provider.Thought:
+			size += len(p.Text)
+		case provider.Call:
+			size += len(p.Name) + len(p.Arguments)
+		case provider.Result:
+			size += len(p.Text)
+		}
 	}
-	return 0
+	return size
 }
 
 func (t *turn) call(id, block string) provider.Call {

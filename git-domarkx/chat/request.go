@@ -30,7 +30,8 @@ func (t *turn) build(ctx context.Context, items []item, system []string) (provid
 		msg := provider.Message{Role: m.role, Parts: m.parts, Raw: m.raw}
 		size := m.size
 		if t.shortened && i < len(items)-recentItems {
-			msg.Parts, size = shortenResults(m.parts)
+			msg.Parts = shorten(m.parts, shortResult)
+			size = sizeOf(msg.Parts)
 		}
 		tokens += float64(size) / bytesPerToken
 		if m.usage != nil && !m.uncounted && !t.shortened {
@@ -67,19 +68,34 @@ func (t *turn) imageFiles(ctx context.Context, items []item) (map[string]domarkx
 	return files, err
 }
 
-// shortenResults returns the parts of a message with long results cut, and their size in bytes.
-func shortenResults(parts []provider.Part) ([]provider.Part, int) {
+// shorten returns the parts of a message with at most n bytes of each result and, below shortResult, at most 4n bytes of
+// each text and of the arguments of calls.
+func shorten(parts []provider.Part, n int) []provider.Part {
 	short := make([]provider.Part, len(parts))
-	size := 0
 	for i, p := range parts {
-		if r, ok := p.(provider.Result); ok && len(r.Text) > shortResult {
-			r.Text = cut(r.Text, shortResult) + "\n[The rest of this old result is left out.]"
-			p = r
+		switch part := p.(type) {
+		case provider.Result:
+			if len(part.Text) > n && n == shortResult {
+				part.Text = cut(part.Text, n) + "\n[The rest of this old result is left out.]"
+			}
+			if n < shortResult {
+				part.Text = cut(part.Text, n)
+			}
+			p = part
+		case provider.Text:
+			if n < shortResult {
+				part.Text = cut(part.Text, 4*n)
+			}
+			p = part
+		case provider.Call:
+			if n < shortResult {
+				part.Arguments = cut(part.Arguments, 4*n)
+			}
+			p = part
 		}
 		short[i] = p
-		size += partSize(p)
 	}
-	return short, size
+	return short
 }
 
 // cut returns at most n bytes of a text without splitting a character.

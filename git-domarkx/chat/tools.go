@@ -52,10 +52,8 @@ func (t toolTable) definitions() []provider.Tool {
 
 // name returns a tool's name in requests, also for a tool that no longer exists.
 func (t toolTable) name(resource, tool string) string {
-	for i, o := range t.offers {
-		if o.Resource == resource && o.Name == tool {
-			return t.names[i]
-		}
+	if i := t.index(resource, tool); i >= 0 {
+		return t.names[i]
 	}
 	if resource == "" {
 		return provider.ToolName(tool)
@@ -65,11 +63,14 @@ func (t toolTable) name(resource, tool string) string {
 
 // offer returns the tool with that name, or nil.
 func (t toolTable) offer(resource, tool string) *turns.ToolOffer {
-	i := slices.IndexFunc(t.offers, func(o turns.ToolOffer) bool { return o.Resource == resource && o.Name == tool })
-	if i < 0 {
-		return nil
+	if i := t.index(resource, tool); i >= 0 {
+		return &t.offers[i]
 	}
-	return &t.offers[i]
+	return nil
+}
+
+func (t toolTable) index(resource, tool string) int {
+	return slices.IndexFunc(t.offers, func(o turns.ToolOffer) bool { return o.Resource == resource && o.Name == tool })
 }
 
 // block returns the tool-call block for a call by the model. If the tool does not exist, the

@@ -3,7 +3,6 @@ package models
 import (
 	"context"
 	"fmt"
-	"net"
 	"strings"
 
 	"github.com/domarkx/domarkx/git-domarkx/chat/provider"
@@ -49,10 +48,7 @@ func (k Keys) Find(ctx context.Context, d Definition, ask bool) (provider.Key, K
 			return check(d, secret, KeyFromHelper)
 		}
 	}
-	host := d.URL.Hostname()
-	ip := net.ParseIP(host)
-	ask = ask && host != "localhost" && !(ip != nil && ip.IsLoopback())
-	secret, err := k.Credential(ctx, d.URL.String(), ask)
+	secret, err := k.Credential(ctx, d.URL.String(), ask && !provider.IsLoopback(d.URL.Hostname()))
 	if err != nil {
 		return provider.Key{}, NoKey, fmt.Errorf("key of model %q: git credential: %w", d.Name, err)
 	}

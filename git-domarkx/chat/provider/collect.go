@@ -15,8 +15,8 @@ const MaxAnswer = 16 << 20
 
 // A Collector assembles an answer from the pieces that a wire receives, and emits them for display.
 type Collector struct {
+	Answer
 	emit    func(Event)
-	answer  Answer
 	text    strings.Builder // the last part, if it is not a call
 	thought bool            // the last part is a thought
 	size    int
@@ -50,9 +50,9 @@ func (c *Collector) Break() {
 		return
 	}
 	if c.thought {
-		c.answer.Parts = append(c.answer.Parts, Thought{c.text.String()})
+		c.Parts = append(c.Parts, Thought{c.text.String()})
 	} else {
-		c.answer.Parts = append(c.answer.Parts, Text{c.text.String()})
+		c.Parts = append(c.Parts, Text{c.text.String()})
 	}
 	c.text.Reset()
 }
@@ -60,7 +60,7 @@ func (c *Collector) Break() {
 // Call adds a complete call. [Collector.Grow] must have counted its size.
 func (c *Collector) Call(call Call) {
 	c.Break()
-	c.answer.Parts = append(c.answer.Parts, call)
+	c.Parts = append(c.Parts, call)
 	c.emit(call)
 }
 
@@ -71,31 +71,6 @@ func (c *Collector) Grow(n int) error {
 		return &Error{Kind: ErrTooLarge}
 	}
 	return nil
-}
-
-// Model sets the model's name as reported by the provider.
-func (c *Collector) Model(name string) {
-	if name != "" {
-		c.answer.Model = name
-	}
-}
-
-// Usage sets the tokens that the answer used.
-func (c *Collector) Usage(u Usage) { c.answer.Usage = u }
-
-// Stop sets the reason for the answer's end, and the provider's name for that reason.
-func (c *Collector) Stop(s Stop, reported string) { c.answer.Stop, c.answer.Reported = s, reported }
-
-// Finish returns the answer. If err is not nil, the answer is incomplete and has no raw items.
-func (c *Collector) Finish(o Origin, items [][]byte, err error) (Answer, error) {
-	c.Break()
-	if err == nil && len(items) > 0 {
-		c.answer.Raw = &Raw{Origin: o, Items: items}
-	}
-	if c.answer.Stop == StopEnd && len(c.answer.Calls()) > 0 {
-		c.answer.Stop = StopTools // some servers report the same reason for every end
-	}
-	return c.answer, err
 }
 
 // A Member is a member of a JSON object.

@@ -84,6 +84,18 @@ func (s *Stream) Read(ctx context.Context, response *http.Response, event func(d
 	return broken(ctx, events.Err(), s.key, ErrCut)
 }
 
+// Finish returns the answer of a model. If err is not nil, the answer is incomplete and has no raw items.
+func (s *Stream) Finish(o Origin, err error) (Answer, error) {
+	s.Break()
+	if err == nil && len(s.Items) > 0 {
+		s.Raw = &Raw{Origin: o, Items: s.Items}
+	}
+	if s.Answer.Stop == StopEnd && len(s.Calls()) > 0 {
+		s.Answer.Stop = StopTools // some servers report the same reason for every end
+	}
+	return s.Answer, err
+}
+
 // Failure returns the error that an event reports.
 func (s *Stream) Failure(f Failure) error { return NewError(f, s.key) }
 

@@ -29,13 +29,14 @@ func CheckURL(text string) (*url.URL, error) {
 		return nil, fmt.Errorf("model URL: expected https://HOST/v1 or http://127.0.0.1:PORT/v1")
 	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
 		return nil, fmt.Errorf("model URL of %s: it must not contain a user, a password, a query or a fragment", u.Host)
-	case u.Scheme == "http" && !isLoopback(u.Hostname()):
+	case u.Scheme == "http" && !IsLoopback(u.Hostname()):
 		return nil, fmt.Errorf("model URL of %s: %w", u.Host, ErrPlainHTTP)
 	}
 	return u, nil
 }
 
-func isLoopback(host string) bool {
+// IsLoopback reports whether a host is this machine.
+func IsLoopback(host string) bool {
 	ip := net.ParseIP(host)
 	return ip != nil && ip.IsLoopback() || strings.EqualFold(host, "localhost")
 }
@@ -59,26 +60,20 @@ func httpClient(base *url.URL, idle time.Duration) *http.Client {
 		t.Proxy = nil
 		t.DisableKeepAlives = true // some local servers close an idle connection just as the next request arrives
 		t.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
-			return dialLoopback(ctx, dialer, network, address)
+			conn, err := dialer.DialContext(ctx, network, address)
+			if err != nil {
+				return nil, err
+			}
+			if a, ok := conn.RemoteAddr().(*net.TCPAddr); !ok || !a.IP.IsLoopback() { // "localhost" can be another address
+				return nil, errors.Join(ErrPlainHTTP, conn.Close())
+			}
+			return conn, nil
 		}
 	}
 	return &http.Client{
 		Transport:     &transport{next: t, base: base, idle: idle},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return ErrRedirect },
 	}
-}
-
-// dialLoopback connects to a loopback address of this machine, even if a name like "localhost"
-// resolves to another address.
-func dialLoopback(ctx context.Context, dialer *net.Dialer, network, address string) (net.Conn, error) {
-	conn, err := dialer.DialContext(ctx, network, address)
-	if err != nil {
-		return nil, err
-	}
-	if a, ok := conn.RemoteAddr().(*net.TCPAddr); !ok || !a.IP.IsLoopback() {
-		return nil, errors.Join(ErrPlainHTTP, conn.Close())
-	}
-	return conn, nil
 }
 
 type transport struct {
@@ -105,13 +100,6 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	res.Body = &body{rc: res.Body, ctx: ctx, end: end, progress: func() { timer.Reset(t.idle) }}
 	return res, nil
-}
-
-// CloseIdleConnections makes [http.Client.CloseIdleConnections] work with this transport.
-func (t *transport) CloseIdleConnections() {
-	if c, ok := t.next.(interface{ CloseIdleConnections() }); ok {
-		c.CloseIdleConnections()
-	}
 }
 
 // cause returns ErrStalled if err is a consequence of a stalled response, and err otherwise.

@@ -12,7 +12,6 @@ type answer struct {
 	provider.Stream
 	usage  usage
 	blocks map[int64]*block // blocks that have begun and not ended
-	stop   string
 }
 
 func newAnswer(emit func(provider.Event)) *answer {
@@ -50,12 +49,10 @@ func (a *answer) event(data []byte) error {
 	}
 	switch e.Type {
 	case "message_start":
-		a.Model(e.Message.Model)
+		a.Model = cmp.Or(e.Message.Model, a.Model)
 		return a.count(e.Message.Usage)
 	case "message_delta":
-		if e.Delta.StopReason != "" {
-			a.stop = e.Delta.StopReason
-		}
+		a.Reported = cmp.Or(e.Delta.StopReason, a.Reported)
 		return a.count(e.Usage)
 	case "content_block_start":
 		return a.start(e)
@@ -65,7 +62,7 @@ func (a *answer) event(data []byte) error {
 		return a.end(e.Index)
 	case "message_stop":
 		a.Done = true
-		a.Stop(stopOf(a.stop), a.stop)
+		a.Stop = stopOf(a.Reported)
 	}
 	return nil
 }
@@ -77,7 +74,7 @@ func (a *answer) count(counts json.RawMessage) error {
 	}
 	u := &a.usage
 	err := provider.Decode(counts, u)
-	a.Usage(provider.Usage{Input: u.Input, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, Output: u.Output, Reasoning: u.Details.Thinking})
+	a.Usage = provider.Usage{Input: u.Input, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, Output: u.Output, Reasoning: u.Details.Thinking}
 	return err
 }
 

@@ -57,5 +57,5 @@ func (w *Wire) stream(ctx context.Context, r provider.Request, form thinkingForm
 	header.Set("Anthropic-Version", version)
 	a := newAnswer(emit)
 	err = w.Ask(ctx, "v1/messages", header, body, &a.Stream, a.event)
-	return a.Finish(w.Origin(), a.Items, err)
+	return a.Finish(w.Origin(), err)
 }

@@ -20,7 +20,7 @@ func FuzzAnswer(f *testing.F) {
 	f.Fuzz(func(t *testing.T, stream string) {
 		a := newAnswer(func(provider.Event) {})
 		err := a.Read(t.Context(), &http.Response{Header: http.Header{}, Body: io.NopCloser(strings.NewReader(stream))}, a.event)
-		got, err := a.Finish(provider.Origin{}, a.Items, err)
+		got, err := a.Finish(provider.Origin{}, err)
 		if err == nil && got.Raw != nil {
 			for _, item := range got.Raw.Items {
 				if !json.Valid(item) {

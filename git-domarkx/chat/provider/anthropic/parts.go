@@ -34,8 +34,8 @@ func (w *Wire) Parts(items [][]byte) ([]provider.Part, error) {
 			return nil, err
 		}
 	}
-	a, err := c.Finish(w.Origin(), nil, nil)
-	return a.Parts, err
+	c.Break()
+	return c.Parts, nil
 }
 
 // arguments returns the arguments of a call as the model wrote them; see block.item.

@@ -6,7 +6,6 @@
 package llamatest
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"net"
@@ -16,7 +15,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 )
@@ -32,7 +30,7 @@ type Server struct {
 	URL string // base URL, with "/v1"
 
 	cmd  *exec.Cmd
-	log  *lines
+	log  string // path
 	done chan struct{}
 }
 
@@ -62,13 +60,18 @@ func Run(ctx context.Context, dir, file string, m Model, arguments ...string) (*
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{URL: fmt.Sprintf("http://127.0.0.1:%d/v1", port), log: &lines{}, done: make(chan struct{})}
+	s := &Server{URL: fmt.Sprintf("http://127.0.0.1:%d/v1", port), log: file + ".log", done: make(chan struct{})}
 	s.cmd, err = command(filepath.Join(dir, "root"), append([]string{"-m", file, "--host", "127.0.0.1", "--port", fmt.Sprint(port),
 		"--api-key", Key, "--jinja", "-c", "4096", "-np", "2", "-t", "1", "--no-webui"}, arguments...))
 	if err != nil {
 		return nil, err
 	}
-	s.cmd.Stdout, s.cmd.Stderr = s.log, s.log
+	log, err := os.Create(s.log)
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
+	s.cmd.Stdout, s.cmd.Stderr = log, log
 	if err := s.cmd.Start(); err != nil {
 		return nil, err
 	}
@@ -116,27 +119,37 @@ func freePort() (int, error) {
 func (s *Server) await(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for {
+	return s.poll(ctx, func() bool {
 		r, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(s.URL, "/v1")+"/health", nil)
 		if err != nil {
-			return err
+			return false
 		}
-		if res, err := http.DefaultClient.Do(r); err == nil {
-			res.Body.Close()
-			if res.StatusCode == http.StatusOK {
-				return nil
-			}
+		res, err := http.DefaultClient.Do(r)
+		if err != nil {
+			return false
 		}
+		res.Body.Close()
+		return res.StatusCode == http.StatusOK
+	})
+}
+
+// poll waits until something holds.
+func (s *Server) poll(ctx context.Context, holds func() bool) error {
+	for !holds() {
 		select {
-		case <-tick.C:
+		case <-time.After(20 * time.Millisecond):
 		case <-s.done:
-			return fmt.Errorf("the server ended:\n%s", s.log.text())
+			return fmt.Errorf("the server ended:\n%s", s.logged())
 		case <-ctx.Done():
-			return fmt.Errorf("the server is not ready:\n%s", s.log.text())
+			return fmt.Errorf("the server is not as expected:\n%s", s.logged())
 		}
 	}
+	return nil
+}
+
+func (s *Server) logged() string {
+	data, _ := os.ReadFile(s.log) // for messages
+	return string(data)
 }
 
 // Kill kills the server and waits for its end.
@@ -150,31 +163,7 @@ func (s *Server) AwaitLog(t testing.TB, text string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for !strings.Contains(s.log.text(), text) {
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			t.Fatalf("the server does not log %q:\n%s", text, s.log.text())
-		}
+	if err := s.poll(ctx, func() bool { return strings.Contains(s.logged(), text) }); err != nil {
+		t.Fatalf("waiting for %q in the log: %v", text, err)
 	}
-}
-
-// lines collects the server's log.
-type lines struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lines) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lines) text() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
 }

@@ -42,7 +42,7 @@ func (w *Chat) Stream(ctx context.Context, r provider.Request, emit func(provide
 	if err == nil {
 		err = a.complete()
 	}
-	return a.Finish(w.Origin(), a.Items, err)
+	return a.Finish(w.Origin(), err)
 }
 
 // openAIHost is the host whose newer models require max_completion_tokens. Other servers may only

@@ -2,6 +2,7 @@ package openai
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 
 	"github.com/domarkx/domarkx/git-domarkx/chat/provider"
@@ -14,7 +15,6 @@ type chatAnswer struct {
 	calls    []*chatCall
 	last     map[int64]*chatCall // the last call with each index
 	thoughts string              // the member with the reasoning; some servers send it twice, under two names
-	finish   string
 	refused  bool
 }
 
@@ -26,7 +26,7 @@ type chatCall struct {
 
 func (a *chatAnswer) event(data []byte) error {
 	if bytes.HasPrefix(data, []byte("[DONE]")) {
-		if a.finish == "" {
+		if a.Reported == "" {
 			return &provider.Error{Kind: provider.ErrCut}
 		}
 		a.Done = true
@@ -52,9 +52,9 @@ func (a *chatAnswer) event(data []byte) error {
 	if err := provider.Decode(data, &chunk); err != nil {
 		return err
 	}
-	a.Model(chunk.Model)
+	a.Model = cmp.Or(chunk.Model, a.Model)
 	if chunk.Usage != nil {
-		a.Usage(chunk.Usage.usage())
+		a.Usage = chunk.Usage.usage()
 	}
 	if len(chunk.Choices) == 0 {
 		return nil
@@ -65,7 +65,7 @@ func (a *chatAnswer) event(data []byte) error {
 		}
 	}
 	if reason := chunk.Choices[0].FinishReason; reason != "" {
-		a.finish, a.MayEnd = reason, true // some servers do not send "[DONE]"
+		a.Reported, a.MayEnd = reason, true // some servers do not send "[DONE]"
 	}
 	return nil
 }
@@ -203,21 +203,18 @@ func (a *chatAnswer) complete() error {
 	if len(calls) > 0 {
 		a.merged.set("tool_calls", provider.Join(calls))
 	}
-	stop := provider.StopOther
-	switch a.finish {
-	case "stop":
-		stop = provider.StopEnd
-	case "tool_calls", "function_call":
-		stop = provider.StopTools
-	case "length":
-		stop = provider.StopMaxTokens
-	case "content_filter":
-		stop = provider.StopRefusal
+	switch {
+	case a.refused || a.Reported == "content_filter":
+		a.Stop = provider.StopRefusal
+	case a.Reported == "stop":
+		a.Stop = provider.StopEnd
+	case a.Reported == "tool_calls" || a.Reported == "function_call":
+		a.Stop = provider.StopTools
+	case a.Reported == "length":
+		a.Stop = provider.StopMaxTokens
+	default:
+		a.Stop = provider.StopOther
 	}
-	if a.refused {
-		stop = provider.StopRefusal
-	}
-	a.Stop(stop, a.finish)
 	if len(a.merged.entries) > 0 {
 		a.merged.add("role", []byte(`"assistant"`))
 		a.Items = [][]byte{a.merged.bytes()}

@@ -15,8 +15,8 @@ func (w *Chat) Parts(items [][]byte) ([]provider.Part, error) {
 			return nil, err
 		}
 	}
-	a, err := c.Finish(w.Origin(), nil, nil)
-	return a.Parts, err
+	c.Break()
+	return c.Parts, nil
 }
 
 func invalid(message string) error {
@@ -113,6 +113,6 @@ func (w *Responses) Parts(items [][]byte) ([]provider.Part, error) {
 			return nil, err
 		}
 	}
-	a, err := c.Finish(w.Origin(), nil, nil)
-	return a.Parts, err
+	c.Break()
+	return c.Parts, nil
 }

@@ -40,7 +40,7 @@ func (w *Responses) stream(ctx context.Context, r provider.Request, encrypted bo
 	}
 	a := &responsesAnswer{Stream: provider.NewStream(emit), shown: map[int64]int{}}
 	err = w.Ask(ctx, "responses", w.Header("Authorization", "Bearer "), body, &a.Stream, a.event)
-	return a.Finish(w.Origin(), a.Items, err)
+	return a.Finish(w.Origin(), err)
 }
 
 func (w *Responses) body(r provider.Request, encrypted bool) ([]byte, error) {

@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 
@@ -45,7 +46,7 @@ func (a *responsesAnswer) event(data []byte) error {
 	}
 	switch e.Type {
 	case "response.created":
-		a.Model(e.Response.Model)
+		a.Model = cmp.Or(e.Response.Model, a.Model)
 	case "response.output_text.delta", "response.refusal.delta":
 		a.shown[e.OutputIndex] += len(e.Delta)
 		a.refused = a.refused || e.Type == "response.refusal.delta"
@@ -108,28 +109,25 @@ func (a *responsesAnswer) item(index int64, raw []byte) error {
 }
 
 func (a *responsesAnswer) finish(r streamResponse) {
-	a.Model(r.Model)
+	a.Model = cmp.Or(r.Model, a.Model)
 	u := r.Usage
 	cached, written := u.Details.Cached, u.Details.Written
-	a.Usage(provider.Usage{Input: int64(max(0, u.Input-cached-written)), CacheRead: int64(cached), CacheWrite: int64(written),
-		Output: int64(u.Output), Reasoning: int64(u.OutputDetails.Reasoning)})
-	reported := r.Status
-	stop := provider.StopEnd
+	a.Usage = provider.Usage{Input: int64(max(0, u.Input-cached-written)), CacheRead: int64(cached), CacheWrite: int64(written),
+		Output: int64(u.Output), Reasoning: int64(u.OutputDetails.Reasoning)}
+	a.Stop, a.Reported = provider.StopEnd, r.Status
 	switch {
 	case r.Status == "incomplete":
-		reported = r.IncompleteDetails.Reason
-		switch reported {
+		switch a.Reported = r.IncompleteDetails.Reason; a.Reported {
 		case "max_output_tokens", "max_tokens":
-			stop = provider.StopMaxTokens
+			a.Stop = provider.StopMaxTokens
 		case "content_filter":
-			stop = provider.StopRefusal
+			a.Stop = provider.StopRefusal
 		default:
-			stop = provider.StopOther
+			a.Stop = provider.StopOther
 		}
 	case a.refused:
-		stop = provider.StopRefusal
+		a.Stop = provider.StopRefusal
 	}
-	a.Stop(stop, reported)
 }
 
 // A streamEvent holds the members of all events of a stream that a [responsesAnswer] uses.
