@@ -107,12 +107,27 @@ func innermost(dir string, trees []string) string {
 	}
 }
 
-// origin returns the function for [Agent.Origin].
+// origin returns the function for [Agent.Origin]. That for databases reads each of them once.
 func (a Agent) origin(ctx context.Context) func(Environment, []string, string) (string, bool) {
 	if a.Origin != nil {
 		return a.Origin
 	}
-	return (&directories{ctx: ctx, of: map[string]map[string]string{}}).began
+	known := map[string]map[string]string{} // directories by database and session
+	return func(_ Environment, _ []string, file string) (dir string, ok bool) {
+		database, session, ok := opencodedb.Split(file)
+		if !ok {
+			return "", false
+		}
+		if known[database] == nil {
+			known[database] = map[string]string{}
+			sessions, _ := readDatabase(ctx, database, (*opencodedb.DB).Sessions) // none if it cannot be read
+			for _, s := range sessions {
+				known[database][s.ID] = s.Directory
+			}
+		}
+		dir, ok = known[database][session]
+		return dir, ok
+	}
 }
 
 func allResolved(dirs []string) []string {

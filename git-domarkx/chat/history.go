@@ -39,8 +39,7 @@ func (t *turn) history(ctx context.Context) (system []string, items []item, err 
 	if err != nil {
 		return nil, nil, err
 	}
-	whole := summary < 0
-	if !whole {
+	if summary >= 0 {
 		first, err := t.leadingSystem(ctx, tip)
 		if err != nil {
 			return nil, nil, err
@@ -48,17 +47,14 @@ func (t *turn) history(ctx context.Context) (system []string, items []item, err 
 		system = append(system, first...)
 		items = append(items, backward[summary])
 	}
-	items = slices.Grow(items, len(backward))
-	for i := len(backward) - 1; i >= 0; i-- {
-		if !whole && i > summary {
-			backward[i].uncounted = true
-		}
+	for i, m := range slices.Backward(backward) {
+		m.uncounted = summary >= 0 && i > summary
 		switch {
 		case i == summary:
-		case backward[i].system:
-			system = append(system, backward[i].text)
+		case m.system:
+			system = append(system, m.text)
 		default:
-			items = append(items, backward[i])
+			items = append(items, m)
 		}
 	}
 	return system, items, nil
@@ -74,7 +70,6 @@ func (t *turn) backward(ctx context.Context, tip domarkx.Info) (backward []item,
 		if err != nil {
 			return nil, 0, err
 		}
-		backward = slices.Grow(backward, len(part))
 		for _, i := range slices.Backward(part) {
 			if summary >= 0 && i.id.String() == end {
 				return backward, summary, nil

@@ -119,18 +119,17 @@ func (a Agent) call() string {
 
 // isAtLeast reports whether version, such as 2.1.330, equals floor or is later.
 func isAtLeast(version, floor string) bool {
-	have, want := strings.Split(version, "."), strings.Split(floor, ".")
-	for i := range want {
-		if i >= len(have) {
-			return false
-		}
-		n, err := strconv.Atoi(have[i])
+	return slices.Compare(numbers(version), numbers(floor)) >= 0
+}
+
+// numbers returns the numbers with which a version begins.
+func numbers(version string) (list []int) {
+	for part := range strings.SplitSeq(version, ".") {
+		n, err := strconv.Atoi(part)
 		if err != nil {
-			return false
+			break
 		}
-		if m, _ := strconv.Atoi(want[i]); n != m { // floor is a constant, so it is valid
-			return n > m
-		}
+		list = append(list, n)
 	}
-	return true
+	return list
 }

@@ -107,49 +107,59 @@ func (a Agent) Install(req Request, r *Record) ([]Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	plan := &plan{}
-	if a.Hooks.Files != nil {
-		for _, path := range a.Hooks.Files(scope, req.Place) {
-			if err := plan.edit(path, func(data []byte) ([]byte, error) { return a.withHooks(data, scope, req.Place) }); err != nil {
-				return nil, err
-			}
-		}
+	inHooks := func(s agents.Scope, _ string, data []byte) ([]byte, error) { return a.withHooks(data, s, req.Place) }
+	inServers := func(s agents.Scope, _ string, data []byte, m servers, i int) ([]byte, error) {
+		return m.withServer(data, i, serverCommand(s, req.Place))
 	}
-	if req.MCP && a.Servers != nil {
-		m := servers{a.Servers(scope, req.Place)}
-		for i, path := range m.Files {
-			command := serverCommand(scope, req.Place)
-			if err := plan.edit(path, func(data []byte) ([]byte, error) { return m.withServer(data, i, command) }); err != nil {
-				return nil, err
-			}
-		}
+	if !req.MCP {
+		inServers = nil
 	}
-	for i := range plan.changes {
-		r.remember(&plan.changes[i])
+	changes, err := a.edit([]agents.Scope{scope}, req.Place, inHooks, inServers)
+	for i := range changes {
+		r.remember(&changes[i])
 	}
-	return plan.changes, nil
+	return changes, err
 }
 
-// A plan is a list of files and their new contents.
-type plan struct{ changes []Change }
-
-// edit changes the content of a file in the plan, in addition to earlier changes of the plan.
-func (p *plan) edit(path string, change func([]byte) ([]byte, error)) error {
-	i := slices.IndexFunc(p.changes, func(c Change) bool { return c.File.Path == path })
-	if i < 0 {
-		f, err := ReadFile(path)
-		if err != nil {
-			return err
+// edit returns the changes of the settings files in some scopes, which edit the hooks and, unless nil, the servers.
+func (a Agent) edit(scopes []agents.Scope, place agents.Place, inHooks func(s agents.Scope, path string, data []byte) ([]byte, error),
+	inServers func(s agents.Scope, path string, data []byte, m servers, i int) ([]byte, error)) ([]Change, error) {
+	var changes []Change
+	edit := func(path string, change func([]byte) ([]byte, error)) error {
+		at := slices.IndexFunc(changes, func(c Change) bool { return c.File.Path == path })
+		if at < 0 {
+			f, err := ReadFile(path)
+			if err != nil {
+				return err
+			}
+			at, changes = len(changes), append(changes, Change{File: f, After: f.Data})
 		}
-		p.changes = append(p.changes, Change{File: f, After: f.Data})
-		i = len(p.changes) - 1
+		after, err := change(changes[at].After)
+		if err != nil {
+			return inFile(path, err)
+		}
+		changes[at].After = after
+		return nil
 	}
-	after, err := change(p.changes[i].After)
-	if err != nil {
-		return inFile(path, err)
+	for _, scope := range scopes {
+		if a.Hooks.Files != nil {
+			for _, path := range a.Hooks.Files(scope, place) {
+				if err := edit(path, func(data []byte) ([]byte, error) { return inHooks(scope, path, data) }); err != nil {
+					return nil, err
+				}
+			}
+		}
+		if a.Servers == nil || inServers == nil {
+			continue
+		}
+		m := servers{a.Servers(scope, place)}
+		for i, path := range m.Files {
+			if err := edit(path, func(data []byte) ([]byte, error) { return inServers(scope, path, data, m, i) }); err != nil {
+				return nil, err
+			}
+		}
 	}
-	p.changes[i].After = after
-	return nil
+	return changes, nil
 }
 
 // remember stores in c.kept how the file was before this program first changed it.

@@ -58,24 +58,17 @@ func (m servers) withServer(data []byte, i int, command []string) ([]byte, error
 			if slices.Equal(words, command) {
 				return data, nil
 			}
-			return m.withCommand(e, at, command)
+			// What the user added stays, such as arguments that offer only some sessions.
+			for _, member := range m.Entry(command).Members() {
+				if member.Name == "command" || member.Name == "args" {
+					err = errors.Join(err, e.Set(member.Value, append(slices.Clone(at), member.Name)...))
+				}
+			}
+			return e.Bytes(), err
 		}
 	}
 	err = e.Set(m.Entry(command), at...)
 	return e.Bytes(), err
-}
-
-// withCommand returns the text of a settings file with another command of the server. What the user added stays,
-// such as arguments that offer only some sessions.
-func (m servers) withCommand(e *jsontext.Edit, at, command []string) ([]byte, error) {
-	for _, member := range m.Entry(command).Members() {
-		if member.Name == "command" || member.Name == "args" {
-			if err := e.Set(member.Value, append(slices.Clone(at), member.Name)...); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return e.Bytes(), nil
 }
 
 // withoutServer returns the text of a settings file without the server.
@@ -116,10 +109,7 @@ func commandOfServer(v *hujson.Value) []string {
 
 // isServer reports whether a command starts this program's server, wherever the program is.
 func isServer(command []string) bool {
-	if len(command) > 1 && command[0] == "git" && command[1] == "domarkx" {
-		return true
-	}
-	return len(command) > 0 && isProgram(command[0])
+	return len(command) > 1 && command[0] == "git" && command[1] == "domarkx" || len(command) > 0 && isProgram(command[0])
 }
 
 func isProgram(command string) bool {

@@ -11,35 +11,19 @@ import (
 // Uninstall returns the changes that remove the agent's hooks and its MCP server, in all scopes. A
 // file that is as it was written gets its former bytes back.
 func (a Agent) Uninstall(place agents.Place, r *Record) ([]Change, error) {
-	plan := &plan{}
 	scopes := a.Hooks.Scopes
 	if len(scopes) == 0 {
 		scopes = []agents.Scope{agents.User}
 	}
-	for _, scope := range scopes {
-		if a.Hooks.Files != nil {
-			for _, path := range a.Hooks.Files(scope, place) {
-				err := plan.edit(path, func(data []byte) ([]byte, error) { return a.withoutHooks(data, r.mayRemove(path)) })
-				if err != nil {
-					return nil, err
-				}
-			}
-		}
-		if a.Servers == nil {
-			continue
-		}
-		m := servers{a.Servers(scope, place)}
-		for i, path := range m.Files {
-			err := plan.edit(path, func(data []byte) ([]byte, error) { return m.withoutServer(data, i, r.mayRemove(path)) })
-			if err != nil {
-				return nil, err
-			}
-		}
+	changes, err := a.edit(scopes, place, func(_ agents.Scope, path string, data []byte) ([]byte, error) {
+		return a.withoutHooks(data, r.mayRemove(path))
+	}, func(_ agents.Scope, path string, data []byte, m servers, i int) ([]byte, error) {
+		return m.withoutServer(data, i, r.mayRemove(path))
+	})
+	for i := range changes {
+		r.restore(&changes[i])
 	}
-	for i := range plan.changes {
-		r.restore(&plan.changes[i])
-	}
-	return plan.changes, nil
+	return changes, err
 }
 
 // mayRemove returns a function that reports whether an empty object or array of the file may be

@@ -129,13 +129,9 @@ func (m *Manager) take(ctx context.Context, t *tree, at Moment) (domarkx.Version
 		return domarkx.Version{}, err
 	}
 	defer now.abort()
-	c := domarkx.VersionCommit{Operation: string(at.Kind), Overlap: domarkx.Overlap{Late: at.Late != nil && at.Late()}}
-	c.Observed = &domarkx.Observation{Calls: at.Calls, LeftOut: now.left}
-	if c.Observed.Head, c.Observed.Branch, err = headOf(ctx, t.git); err != nil {
-		return domarkx.Version{}, err
-	}
-	c.Shared = t.shared(s, at)
-	v, err := m.commit(ctx, s.Workspace, c, now)
+	c := domarkx.VersionCommit{Operation: string(at.Kind), Observed: &domarkx.Observation{Calls: at.Calls},
+		Overlap: domarkx.Overlap{Late: at.Late != nil && at.Late(), Shared: t.shared(s, at)}}
+	v, err := m.commit(ctx, t, s.Workspace, c, now)
 	if err != nil {
 		t.Version = "" // no reference reaches it
 		return v, errors.Join(err, t.dropCache())
@@ -146,15 +142,16 @@ func (m *Manager) take(ctx context.Context, t *tree, at Moment) (domarkx.Version
 
 // commit commits a version of a workspace. It returns a zero version if the content is the same as
 // in the newest version.
-func (m *Manager) commit(ctx context.Context, workspace string, c domarkx.VersionCommit, now *state) (domarkx.Version, error) {
-	author, committer, err := m.env.Identity(ctx)
-	if err != nil {
-		return domarkx.Version{}, err
+func (m *Manager) commit(ctx context.Context, t *tree, workspace string, c domarkx.VersionCommit, now *state) (v domarkx.Version, err error) {
+	if c.Author, c.Committer, err = m.env.Identity(ctx); err != nil {
+		return v, err
 	}
-	c.Author, c.Committer = author, committer
+	if c.Observed.Head, c.Observed.Branch, err = headOf(ctx, t.git); err != nil {
+		return v, err
+	}
+	c.Observed.LeftOut = now.left
 	c.Resources = []domarkx.ResourceVersion{resourceOf(now.version)}
 	c.Subject = subjectOf(c)
-	var v domarkx.Version
 	err = m.updates.Update(ctx, c.Operation+" "+workspace, func(tx *transaction.Tx) error {
 		tip, err := tx.WorkspaceTip(ctx, workspace)
 		switch {

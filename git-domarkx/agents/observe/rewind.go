@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"path"
@@ -174,11 +175,7 @@ func (m *Manager) keep(ctx context.Context, t *tree, workspace string) ([]domark
 		return nil, err
 	}
 	defer now.abort()
-	c := domarkx.VersionCommit{Operation: "change", Observed: &domarkx.Observation{LeftOut: now.left}}
-	if c.Observed.Head, c.Observed.Branch, err = headOf(ctx, t.git); err != nil {
-		return nil, err
-	}
-	_, err = m.commit(ctx, workspace, c, now)
+	_, err = m.commit(ctx, t, workspace, domarkx.VersionCommit{Operation: "change", Observed: &domarkx.Observation{}}, now)
 	return now.left, err
 }
 
@@ -300,11 +297,7 @@ type storedDirectory struct {
 // ignores reports whether the rules exclude a path. It returns false for a path that the version
 // contains, because Git tracked that path.
 func (s *storedRules) ignores(path string, directory bool) bool {
-	above := ""
-	if i := strings.LastIndexByte(path, '/'); i >= 0 {
-		above = path[:i]
-	}
-	if rules := s.in(above); !rules.ignored && !rules.stack.Excludes(path, directory) {
+	if rules := s.in(above(path)); !rules.ignored && !rules.stack.Excludes(path, directory) {
 		return false
 	}
 	has, err := s.t.m.store.HasPath(s.version, path)
@@ -321,11 +314,7 @@ func (s *storedRules) in(directory string) storedDirectory {
 	rules := storedDirectory{stack: s.base}
 	at := gitignore.FileName
 	if directory != "" {
-		above := ""
-		if i := strings.LastIndexByte(directory, '/'); i >= 0 {
-			above = directory[:i]
-		}
-		rules, at = s.in(above), directory+"/"+gitignore.FileName
+		rules, at = s.in(above(directory)), directory+"/"+gitignore.FileName
 		rules.ignored = rules.ignored || rules.stack.Excludes(directory, true)
 	}
 	data, err := s.read(at)
@@ -348,12 +337,8 @@ func (s *storedRules) read(path string) ([]byte, error) {
 		return nil, err
 	}
 	defer c.Close()
-	data := make([]byte, min(c.Size(), gitignore.MaxSize))
-	if len(data) == 0 {
-		return nil, nil
-	}
-	if n, err := c.ReadAt(data, 0); n < len(data) {
-		return nil, err
-	}
-	return data, nil
+	return io.ReadAll(io.NewSectionReader(c, 0, min(c.Size(), gitignore.MaxSize)))
 }
+
+// above returns the directory of a path in a version, "" for the top.
+func above(path string) string { return path[:max(0, strings.LastIndexByte(path, '/'))] }

@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
-	"unicode/utf8"
 
+	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/git-domarkx/agents"
 )
 
@@ -86,8 +86,5 @@ func clip(text string) string {
 		return text
 	}
 	text = text[:maxText]
-	for !utf8.ValidString(text) {
-		text = text[:len(text)-1]
-	}
-	return text
+	return text[:maxText-format.Partial([]byte(text))]
 }
