@@ -156,28 +156,18 @@ func SetMember(object []byte, name string, value []byte) ([]byte, error) {
 	return slices.Concat(object[:end], fmt.Appendf(nil, "%s%q:%s", comma, name, value), object[end:]), nil
 }
 
-// A RawText concatenates JSON strings without decoding them. This preserves the provider's escapes,
-// and surrogate pairs that are split between two strings.
-type RawText struct{ b []byte }
-
-// Add appends a JSON string, which includes its quotes. It ignores anything else.
-func (t *RawText) Add(quoted string) {
-	if len(quoted) >= 2 && quoted[0] == '"' && quoted[len(quoted)-1] == '"' {
-		t.b = append(t.b, quoted[1:len(quoted)-1]...)
+// Extend appends a JSON string to another one, whose memory it uses, without decoding them. This preserves the provider's
+// escapes, and surrogate pairs that are split between two strings. It ignores anything but strings.
+func Extend(text, more []byte) []byte {
+	if len(more) < 2 || more[0] != '"' {
+		return text
 	}
+	return append(text[:len(text)-1], more[1:]...)
 }
 
-// Len returns the number of bytes between the quotes.
-func (t *RawText) Len() int { return len(t.b) }
-
-// Quoted returns the JSON string.
-func (t *RawText) Quoted() []byte {
-	return append(append([]byte{'"'}, t.b...), '"')
-}
-
-// Text returns the decoded text.
-func (t *RawText) Text() string {
+// TextOf returns the text of a JSON string, and "" for anything else.
+func TextOf(value []byte) string {
 	var s string
-	_ = json.Unmarshal(t.Quoted(), &s) // each piece was a valid JSON string
+	_ = json.Unmarshal(value, &s)
 	return s
 }

@@ -25,10 +25,9 @@ type block struct {
 		Type, ID, Name                   string
 		Text, Thinking, Signature, Input json.RawMessage
 	}
-	text      provider.RawText // for a text or thinking block
-	signature provider.RawText
-	input     provider.RawText // JSON of a call's arguments, as a JSON string
-	citations [][]byte
+	// JSON strings: of a text or thinking block, its signature, and the JSON of a call's arguments.
+	text, signature, input []byte
+	citations              [][]byte
 }
 
 func (a *answer) event(data []byte) error {
@@ -79,29 +78,26 @@ func (a *answer) count(counts json.RawMessage) error {
 }
 
 func (a *answer) start(e streamEvent) error {
-	b := &block{json: e.ContentBlock}
+	b := &block{json: e.ContentBlock, text: []byte(`""`), signature: []byte(`""`), input: []byte(`""`)}
 	if err := json.Unmarshal(b.json, &b.head); err != nil {
 		return provider.Invalid(err)
 	}
 	a.blocks[e.Index] = b
 	a.Break()
-	b.signature.Add(string(b.head.Signature))
+	b.signature = provider.Extend(b.signature, b.head.Signature)
 	if err := a.Grow(len(b.json)); err != nil {
 		return err
 	}
 	if b.head.Type == "thinking" {
-		return a.grow(b, string(b.head.Thinking))
+		return a.grow(b, b.head.Thinking)
 	}
-	return a.grow(b, string(b.head.Text))
+	return a.grow(b, b.head.Text)
 }
 
 // grow appends a JSON string to the text of a block.
-func (a *answer) grow(b *block, quoted string) error {
-	b.text.Add(quoted)
-	var s string
-	if quoted == "" || json.Unmarshal([]byte(quoted), &s) != nil {
-		return nil
-	}
+func (a *answer) grow(b *block, quoted []byte) error {
+	b.text = provider.Extend(b.text, quoted)
+	s := provider.TextOf(quoted)
 	if b.head.Type == "thinking" {
 		return a.Thought(s)
 	}
@@ -116,14 +112,14 @@ func (a *answer) delta(e streamEvent) error {
 	d := e.Delta
 	switch d.Type {
 	case "text_delta":
-		return a.grow(b, string(d.Text))
+		return a.grow(b, d.Text)
 	case "thinking_delta":
-		return a.grow(b, string(d.Thinking))
+		return a.grow(b, d.Thinking)
 	case "signature_delta":
-		b.signature.Add(string(d.Signature))
+		b.signature = provider.Extend(b.signature, d.Signature)
 		return a.Grow(len(d.Signature))
 	case "input_json_delta":
-		b.input.Add(string(d.PartialJSON))
+		b.input = provider.Extend(b.input, d.PartialJSON)
 		return a.Grow(len(d.PartialJSON))
 	case "citations_delta":
 		b.citations = append(b.citations, d.Citation)
@@ -145,7 +141,7 @@ func (a *answer) end(index int64) error {
 	}
 	a.Items = append(a.Items, item)
 	if b.head.Type == "tool_use" {
-		arguments := cmp.Or(b.input.Text(), string(b.head.Input), "{}")
+		arguments := cmp.Or(provider.TextOf(b.input), string(b.head.Input), "{}")
 		a.Call(provider.Call{ID: b.head.ID, Name: b.head.Name, Arguments: arguments})
 	}
 	return nil
@@ -165,21 +161,21 @@ func (b *block) item() ([]byte, error) {
 	var err error
 	switch b.head.Type {
 	case "text":
-		if err = set("text", b.text.Quoted()); err == nil && len(b.citations) > 0 {
+		if err = set("text", b.text); err == nil && len(b.citations) > 0 {
 			err = set("citations", provider.Join(b.citations))
 		}
 	case "thinking":
-		if err = set("thinking", b.text.Quoted()); err == nil {
-			err = set("signature", b.signature.Quoted())
+		if err = set("thinking", b.text); err == nil {
+			err = set("signature", b.signature)
 		}
 	default:
-		input := b.input.Text()
+		input := provider.TextOf(b.input)
 		switch {
-		case b.input.Len() == 0 && b.head.Type == "tool_use" && b.head.Input == nil:
+		case input == "" && b.head.Type == "tool_use" && b.head.Input == nil:
 			err = set("input", []byte("{}"))
-		case b.input.Len() > 0 && provider.IsObject(input):
+		case input != "" && provider.IsObject(input):
 			err = set("input", []byte(input))
-		case b.input.Len() > 0: // the model wrote invalid JSON, and the wire has no other place for it
+		case input != "": // the model wrote invalid JSON, and the wire has no other place for it
 			quoted, _ := json.Marshal(map[string]string{invalidArguments: input})
 			err = set("input", quoted)
 		}

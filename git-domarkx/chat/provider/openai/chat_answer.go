@@ -108,13 +108,13 @@ func (a *chatAnswer) delta(raw []byte) error {
 			err = a.toolCalls(m.Value)
 		case "content", "refusal":
 			grown = a.merged.add(m.Name, m.Value)
-			if s = text(m.Value); s != "" {
+			if s = provider.TextOf(m.Value); s != "" {
 				a.refused = a.refused || m.Name == "refusal"
 				err = a.Text(s)
 			}
 		case "reasoning_content", "reasoning":
 			grown = a.merged.add(m.Name, m.Value)
-			if s = text(m.Value); a.thoughts != "" && a.thoughts != m.Name {
+			if s = provider.TextOf(m.Value); a.thoughts != "" && a.thoughts != m.Name {
 				s = ""
 			} else if s != "" {
 				a.thoughts = m.Name
@@ -131,12 +131,6 @@ func (a *chatAnswer) delta(raw []byte) error {
 		}
 	}
 	return nil
-}
-
-func text(value []byte) string {
-	var s string
-	_ = json.Unmarshal(value, &s) // null or another type: no text
-	return s
 }
 
 func (a *chatAnswer) toolCalls(list []byte) error {

@@ -17,9 +17,8 @@ type object struct {
 
 type entry struct {
 	name   string
-	value  []byte            // JSON, which nothing else refers to; unused if text or object is set
-	text   *provider.RawText // for a string
-	object *object           // for an object that arrived more than once
+	value  []byte  // JSON, which nothing else refers to; unused if object is set
+	object *object // for an object that arrived more than once
 }
 
 func (o *object) set(name string, value []byte) {
@@ -32,11 +31,7 @@ func (o *object) set(name string, value []byte) {
 		}
 		o.named[name] = e
 	}
-	e.value, e.text, e.object = value, nil, nil
-	if kind(value) == '"' {
-		e.text = &provider.RawText{}
-		e.text.Add(string(value))
-	}
+	e.value, e.object = value, nil
 }
 
 // add adds a piece of a member. It returns by how many bytes the object grew at most.
@@ -51,7 +46,7 @@ func (o *object) add(name string, value []byte) (grown int) {
 	case was == '"' && (name == "id" || name == "type" || name == "name" || name == "role"):
 		return 0
 	case was == '"' && kind(value) == '"':
-		e.text.Add(string(value))
+		e.value = provider.Extend(e.value, value)
 	case was == '[' && kind(value) == '[':
 		e.value = joinArrays(e.value, value)
 	case was == '{' && kind(value) == '{':
@@ -69,8 +64,6 @@ func (e *entry) kind() byte {
 	switch {
 	case e == nil:
 		return 0
-	case e.text != nil:
-		return '"'
 	case e.object != nil:
 		return '{'
 	}
@@ -123,14 +116,10 @@ func (o *object) bytes() []byte {
 		name, _ := json.Marshal(e.name)
 		out.Write(name)
 		out.WriteByte(':')
-		switch {
-		case e.text != nil:
-			out.Write(e.text.Quoted())
-		case e.object != nil:
+		if e.object != nil {
 			out.Write(e.object.bytes())
-		default:
-			out.Write(e.value)
 		}
+		out.Write(e.value)
 	}
 	out.WriteByte('}')
 	return out.Bytes()

@@ -46,9 +46,9 @@ func chatParts(c *provider.Collector, item []byte) error {
 	for _, m := range members {
 		switch m.Name {
 		case "content", "refusal":
-			err = c.Text(text(m.Value))
+			err = c.Text(provider.TextOf(m.Value))
 		case "reasoning_content", "reasoning":
-			if s := text(m.Value); s != "" && thoughts == "" {
+			if s := provider.TextOf(m.Value); s != "" && thoughts == "" {
 				thoughts = m.Name
 				err = c.Thought(s)
 			}
