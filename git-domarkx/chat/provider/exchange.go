@@ -103,7 +103,7 @@ func (s *Stream) Failure(f Failure) error { return NewError(f, s.key) }
 // they send beside an answer.
 func Decode(data []byte, v any) error {
 	var other *json.UnmarshalTypeError
-	if err := json.Unmarshal(data, v); err != nil && !errors.As(err, &other) {
+	if err := json.Unmarshal(data, v); err != nil && (!errors.As(err, &other) || other.Field == "") { // or the whole is of another type
 		return Invalid(err)
 	}
 	return nil
@@ -115,15 +115,15 @@ func Invalid(err error) error { return &Error{Kind: ErrAnswer, Message: err.Erro
 // check returns an [Error] if a request failed, or nil if the response has a stream to read. It closes the body of a failed
 // response.
 func check(ctx context.Context, res *http.Response, err error, key Key) error {
-	if res != nil && res.Body != nil && res.StatusCode >= 400 {
+	if err != nil {
+		return broken(ctx, err, key, ErrConnection)
+	}
+	if res.StatusCode >= 400 {
 		defer res.Body.Close()
 		text, _ := io.ReadAll(io.LimitReader(res.Body, maxErrorBody))
 		f := ParseFailure(text)
 		f.Status, f.Header = res.StatusCode, res.Header
 		return NewError(f, key)
-	}
-	if err != nil || res == nil {
-		return broken(ctx, err, key, ErrConnection)
 	}
 	kind, _, _ := strings.Cut(res.Header.Get("Content-Type"), ";")
 	switch {

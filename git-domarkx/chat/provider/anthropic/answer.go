@@ -31,28 +31,19 @@ type block struct {
 }
 
 func (a *answer) event(data []byte) error {
-	var head struct{ Type string }
-	if err := json.Unmarshal(data, &head); err != nil {
-		return provider.Invalid(err)
-	}
-	switch head.Type {
-	case "error":
-		return a.Failure(provider.ParseFailure(data))
-	case "message_start", "message_delta", "content_block_start", "content_block_delta", "content_block_stop", "message_stop":
-	default:
-		return nil // "ping", and events that this version does not know
-	}
 	var e streamEvent
 	if err := provider.Decode(data, &e); err != nil {
 		return err
 	}
-	switch e.Type {
+	switch e.Type { // others are "ping", and events that this version does not know
+	case "error":
+		return a.Failure(provider.ParseFailure(data))
 	case "message_start":
 		a.Model = cmp.Or(e.Message.Model, a.Model)
-		return a.count(e.Message.Usage)
+		a.count(e.Message.Usage)
 	case "message_delta":
 		a.Reported = cmp.Or(e.Delta.StopReason, a.Reported)
-		return a.count(e.Usage)
+		a.count(e.Usage)
 	case "content_block_start":
 		return a.start(e)
 	case "content_block_delta":
@@ -67,14 +58,10 @@ func (a *answer) event(data []byte) error {
 }
 
 // count adds the tokens of an event, which has only some of the counts, and replaces the earlier ones.
-func (a *answer) count(counts json.RawMessage) error {
-	if len(counts) == 0 {
-		return nil
-	}
+func (a *answer) count(counts json.RawMessage) {
 	u := &a.usage
-	err := provider.Decode(counts, u)
+	_ = json.Unmarshal(counts, u) // what is no number counts as missing
 	a.Usage = provider.Usage{Input: u.Input, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, Output: u.Output, Reasoning: u.Details.Thinking}
-	return err
 }
 
 func (a *answer) start(e streamEvent) error {

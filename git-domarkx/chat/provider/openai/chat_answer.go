@@ -32,17 +32,9 @@ func (a *chatAnswer) event(data []byte) error {
 		a.Done = true
 		return nil
 	}
-	var head struct {
-		Error json.RawMessage `json:"error"`
-	}
-	if err := json.Unmarshal(data, &head); err != nil {
-		return provider.Invalid(err)
-	}
-	if len(head.Error) > 0 && string(head.Error) != "null" {
-		return a.Failure(provider.ParseFailure(data))
-	}
 	var chunk struct {
-		Model   string `json:"model"`
+		Error   json.RawMessage `json:"error"`
+		Model   string          `json:"model"`
 		Choices []struct {
 			Delta        json.RawMessage `json:"delta"`
 			FinishReason string          `json:"finish_reason"`
@@ -51,6 +43,9 @@ func (a *chatAnswer) event(data []byte) error {
 	}
 	if err := provider.Decode(data, &chunk); err != nil {
 		return err
+	}
+	if len(chunk.Error) > 0 && string(chunk.Error) != "null" {
+		return a.Failure(provider.ParseFailure(data))
 	}
 	a.Model = cmp.Or(chunk.Model, a.Model)
 	if chunk.Usage != nil {

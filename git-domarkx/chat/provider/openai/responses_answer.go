@@ -19,32 +19,16 @@ func (a *responsesAnswer) event(data []byte) error {
 	if strings.HasPrefix(string(data), "[DONE]") {
 		return nil
 	}
-	var head struct {
-		Type  string          `json:"type"`
-		Item  json.RawMessage `json:"item"`
-		Error json.RawMessage `json:"error"`
-	}
-	if err := json.Unmarshal(data, &head); err != nil {
-		return provider.Invalid(err)
-	}
 	var e streamEvent
-	switch head.Type {
-	case "error", "":
-		if head.Type == "" && len(head.Error) == 0 {
-			return nil
-		}
-		return a.Failure(provider.ParseFailure(data))
-	case "response.output_item.done":
-		// the item is decoded below and also kept unchanged
-	case "response.output_text.delta", "response.refusal.delta", "response.reasoning_summary_text.delta", "response.reasoning_text.delta",
-		"response.reasoning_summary_part.added", "response.created", "response.completed", "response.incomplete", "response.failed":
-	default:
-		return nil // events without new information, and events that this version does not know
-	}
 	if err := provider.Decode(data, &e); err != nil {
 		return err
 	}
-	switch e.Type {
+	switch e.Type { // others have no new information, or this version does not know them
+	case "error", "":
+		if e.Type == "" && len(e.Error) == 0 {
+			return nil
+		}
+		return a.Failure(provider.ParseFailure(data))
 	case "response.created":
 		a.Model = cmp.Or(e.Response.Model, a.Model)
 	case "response.output_text.delta", "response.refusal.delta":
@@ -57,7 +41,7 @@ func (a *responsesAnswer) event(data []byte) error {
 	case "response.reasoning_summary_part.added":
 		a.Break()
 	case "response.output_item.done":
-		return a.item(e.OutputIndex, head.Item)
+		return a.item(e.OutputIndex, e.Item)
 	case "response.failed":
 		return a.Failure(provider.Failure{Code: e.Response.Error.Code, Message: e.Response.Error.Message})
 	case "response.completed", "response.incomplete":
@@ -136,6 +120,8 @@ type streamEvent struct {
 	OutputIndex int64          `json:"output_index"`
 	Delta       string         `json:"delta"`
 	Response    streamResponse `json:"response"`
+	Item        json.RawMessage
+	Error       json.RawMessage
 }
 
 type streamResponse struct {
