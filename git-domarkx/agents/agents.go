@@ -17,12 +17,12 @@ func All() []Agent {
 
 // ByName returns the agent with a name.
 func ByName(name string) (Agent, bool) {
-	all := All()
-	i := slices.IndexFunc(all, func(a Agent) bool { return a.Name == name })
-	if i < 0 {
-		return Agent{}, false
+	for _, a := range All() {
+		if a.Name == name {
+			return a, true
+		}
 	}
-	return all[i], true
+	return Agent{}, false
 }
 
 // An Agent is a coding agent that keeps transcripts on this machine.

@@ -22,32 +22,30 @@ const maxSearch = 4 << 20
 // stated returns a function that returns the first working directory in the records of a transcript,
 // which is at a path of member names there.
 func stated(path ...string) func(Environment, []string, string) (string, bool) {
-	return func(_ Environment, _ []string, file string) (dir string, ok bool) { return firstDirectory(file, path) }
-}
-
-func firstDirectory(file string, path []string) (dir string, ok bool) {
-	f, err := os.Open(file)
-	if err != nil {
-		return "", false
-	}
-	defer f.Close()
-	var input io.Reader = f
-	if strings.HasSuffix(file, ".zst") {
-		unpacked, err := zstd.NewReader(f, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(128<<20))
+	return func(_ Environment, _ []string, file string) (dir string, ok bool) {
+		f, err := os.Open(file)
 		if err != nil {
 			return "", false
 		}
-		defer unpacked.Close()
-		input = unpacked
-	}
-	lines := bufio.NewReaderSize(io.LimitReader(input, maxSearch), 16<<10)
-	for {
-		line, err := lines.ReadBytes('\n')
-		if dir := workDir(line, path); dir != "" {
-			return dir, true
+		defer f.Close()
+		var input io.Reader = f
+		if strings.HasSuffix(file, ".zst") {
+			unpacked, err := zstd.NewReader(f, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(128<<20))
+			if err != nil {
+				return "", false
+			}
+			defer unpacked.Close()
+			input = unpacked
 		}
-		if err != nil {
-			return "", false
+		lines := bufio.NewReaderSize(io.LimitReader(input, maxSearch), 16<<10)
+		for {
+			line, err := lines.ReadBytes('\n')
+			if dir := workDir(line, path); dir != "" {
+				return dir, true
+			}
+			if err != nil {
+				return "", false
+			}
 		}
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"sort"
+	"slices"
 	"strings"
 	"sync"
 
@@ -58,43 +58,36 @@ func (m *Manager) warn(text string) {
 	}
 }
 
-// trackedFiles looks up files in the index of a work tree. It reads the index only when the first
-// file is looked up.
-type trackedFiles struct {
-	ctx  context.Context
-	git  *gitcmd.Git
-	path string // path of the file that caches the list
-
-	once sync.Once
-	list []string // sorted bytewise
-}
-
-func (t *trackedFiles) has(path string, directory bool) bool {
-	t.once.Do(t.load)
-	if directory {
-		path += "/"
+// trackedFiles returns a function that reports whether the index of a work tree has a path. It reads the index only when the
+// first path is looked up. cache is the path of the file that keeps the list.
+func trackedFiles(ctx context.Context, git *gitcmd.Git, cache string) func(path string, directory bool) bool {
+	read := sync.OnceValue(func() []string { return readTracked(ctx, git, cache) })
+	return func(path string, directory bool) bool {
+		if directory {
+			path += "/"
+		}
+		list := read()
+		i, found := slices.BinarySearch(list, path)
+		return found || directory && i < len(list) && strings.HasPrefix(list[i], path)
 	}
-	i := sort.SearchStrings(t.list, path)
-	return i < len(t.list) && (t.list[i] == path || directory && strings.HasPrefix(t.list[i], path))
 }
 
-// load reads the list of tracked files. The cache begins with the stat of the index that it was
+// readTracked returns the list of tracked files, sorted bytewise. The cache begins with the stat of the index that it was
 // made from. If git fails, no file counts as tracked.
-func (t *trackedFiles) load() {
-	stamp := stampOf(filepath.Join(t.git.GitDir, "index"))
-	if data, err := os.ReadFile(t.path); err == nil {
+func readTracked(ctx context.Context, git *gitcmd.Git, cache string) []string {
+	stamp := stampOf(filepath.Join(git.GitDir, "index"))
+	if data, err := os.ReadFile(cache); err == nil {
 		if head, list, ok := strings.Cut(string(data), "\x00"); ok && stamp != "" && head == stamp {
-			t.list = splitList(list)
-			return
+			return splitList(list)
 		}
 	}
-	out, err := t.git.Run(t.ctx, nil, "-C", t.git.WorkTree, "ls-files", "-z", "--full-name")
+	out, err := git.Run(ctx, nil, "-C", git.WorkTree, "ls-files", "-z", "--full-name")
 	if err != nil {
-		return
+		return nil
 	}
-	t.list = splitList(string(out))
-	_ = os.WriteFile(t.path+".new", append([]byte(stamp+"\x00"), out...), 0o600) // only a cache
-	_ = os.Rename(t.path+".new", t.path)
+	_ = os.WriteFile(cache+".new", append([]byte(stamp+"\x00"), out...), 0o600) // only a cache
+	_ = os.Rename(cache+".new", cache)
+	return splitList(string(out))
 }
 
 func splitList(text string) []string {

@@ -215,7 +215,7 @@ func (t *tree) open(ctx context.Context, protect func(string, bool) bool) (*dirv
 	if err != nil {
 		return nil, err
 	}
-	tracked := &trackedFiles{ctx: ctx, git: t.git, path: derived.Tracked.Path(t.m.env.StateDir, filepath.Base(t.dir))}
+	tracked := trackedFiles(ctx, t.git, derived.Tracked.Path(t.m.env.StateDir, filepath.Base(t.dir)))
 	forbidden, err := t.m.forbidden()
 	if err != nil {
 		return nil, err
@@ -231,7 +231,7 @@ func (t *tree) open(ctx context.Context, protect func(string, bool) bool) (*dirv
 		limits = limit.Defaults()
 	}
 	return dirversion.Open(dirversion.Config{Path: t.top, Cache: t.statCache(), Forbidden: forbidden, Limits: limits, Warn: t.m.warn,
-		Observe: &dirversion.Observe{Rules: rules, Tracked: tracked.has, Protect: protect, Aside: filepath.Join(t.dir, "aside")}})
+		Observe: &dirversion.Observe{Rules: rules, Tracked: tracked, Protect: protect, Aside: filepath.Join(t.dir, "aside")}})
 }
 
 // read reads the work tree and stores what changed. The caller must abort the state when it is

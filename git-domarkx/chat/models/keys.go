@@ -61,10 +61,8 @@ func (k Keys) Find(ctx context.Context, d Definition, ask bool) (provider.Key, K
 // check returns an error if a key contains characters that an HTTP header cannot contain. The error
 // does not contain the key.
 func check(d Definition, secret string, from KeyOrigin) (provider.Key, KeyOrigin, error) {
-	for i := range len(secret) {
-		if secret[i] <= ' ' || secret[i] >= 0x7f {
-			return provider.Key{}, NoKey, fmt.Errorf("key of model %q from %s: it has a space, a line end or a letter outside ASCII; keep only the key there", d.Name, from)
-		}
+	if strings.ContainsFunc(secret, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
+		return provider.Key{}, NoKey, fmt.Errorf("key of model %q from %s: it has a space, a line end or a letter outside ASCII; keep only the key there", d.Name, from)
 	}
 	return provider.NewKey(secret), from, nil
 }

@@ -200,8 +200,6 @@ func Open(d Definition, key provider.Key) provider.Wire {
 		return anthropic.New(d.URL, d.Model, key, d.Timeout)
 	case "openai":
 		return openai.NewResponses(d.URL, d.Model, key, d.Timeout)
-	case "gemini":
-		return openai.NewGemini(d.URL, d.Model, key, d.Timeout)
 	}
-	return openai.NewChat(d.URL, d.Model, key, d.Timeout)
+	return openai.NewChat(d.Provider, d.URL, d.Model, key, d.Timeout)
 }

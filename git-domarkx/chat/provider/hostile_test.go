@@ -28,7 +28,7 @@ func hostile(t *testing.T, handler http.HandlerFunc, test func(t *testing.T, w p
 	})
 	key := provider.NewKey("k")
 	for _, w := range []provider.Wire{anthropic.New(parse(s.URL+"/v1"), "m", key, 2*time.Second), openai.NewResponses(parse(s.URL+"/v1"), "m", key, 2*time.Second),
-		openai.NewChat(parse(s.URL+"/v1"), "m", key, 2*time.Second)} {
+		openai.NewChat(openai.Compatible, parse(s.URL+"/v1"), "m", key, 2*time.Second)} {
 		t.Run(w.Origin().Provider, func(t *testing.T) { test(t, w) })
 	}
 }
@@ -88,7 +88,7 @@ func TestEndlessAnswerIsBounded(t *testing.T) {
 				}
 			})
 			defer s.Close()
-			var wire provider.Wire = openai.NewChat(parse(s.URL+"/v1"), "m", provider.Key{}, 10*time.Second)
+			var wire provider.Wire = openai.NewChat(openai.Compatible, parse(s.URL+"/v1"), "m", provider.Key{}, 10*time.Second)
 			if strings.Contains(event, "response.") {
 				wire = openai.NewResponses(parse(s.URL+"/v1"), "m", provider.Key{}, 10*time.Second)
 			}
@@ -111,7 +111,7 @@ func TestManyPieces(t *testing.T) {
 	defer s.Close()
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	got, err := openai.NewChat(parse(s.URL+"/v1"), "m", provider.Key{}, 10*time.Second).Stream(t.Context(), ask("Well?"), none)
+	got, err := openai.NewChat(openai.Compatible, parse(s.URL+"/v1"), "m", provider.Key{}, 10*time.Second).Stream(t.Context(), ask("Well?"), none)
 	runtime.ReadMemStats(&after)
 	if err != nil || got.Raw == nil {
 		t.Fatalf("answer %.100v, error %v", got, err)
@@ -188,7 +188,7 @@ func TestSilentServer(t *testing.T) {
 	}
 	defer l.Close() // nobody accepts
 	for _, w := range []provider.Wire{anthropic.New(parse("http://"+l.Addr().String()), "m", provider.Key{}, 100*time.Millisecond),
-		openai.NewChat(parse("http://"+l.Addr().String()+"/v1"), "m", provider.Key{}, 100*time.Millisecond)} {
+		openai.NewChat(openai.Compatible, parse("http://"+l.Addr().String()+"/v1"), "m", provider.Key{}, 100*time.Millisecond)} {
 		if _, err := w.Stream(t.Context(), ask("Well?"), none); !errors.Is(err, provider.ErrStalled) {
 			t.Errorf("%s: error %v, expected %v", w.Origin().Provider, err, provider.ErrStalled)
 		}
@@ -210,7 +210,7 @@ func TestSlowServer(t *testing.T) {
 	}
 	s := httptest.NewServer(http.HandlerFunc(handler))
 	defer s.Close()
-	got, err := openai.NewChat(parse(s.URL+"/v1"), "m", provider.Key{}, 200*time.Millisecond).Stream(t.Context(), ask("Well?"), none)
+	got, err := openai.NewChat(openai.Compatible, parse(s.URL+"/v1"), "m", provider.Key{}, 200*time.Millisecond).Stream(t.Context(), ask("Well?"), none)
 	if err != nil || len(got.Parts) != 1 {
 		t.Errorf("answer %v, error %v", got, err)
 	}

@@ -25,7 +25,7 @@ func eachLlama(t *testing.T, s *llamatest.Server, test func(t *testing.T, w prov
 	for name, w := range map[string]provider.Wire{
 		"anthropic":   anthropic.New(parse(s.URL), "scripted", key, 20*time.Second),
 		"openai":      openai.NewResponses(parse(s.URL), "scripted", key, 20*time.Second),
-		"openai-chat": openai.NewChat(parse(s.URL), "scripted", key, 20*time.Second),
+		"openai-chat": openai.NewChat(openai.Compatible, parse(s.URL), "scripted", key, 20*time.Second),
 	} {
 		t.Run(name, func(t *testing.T) { test(t, w) })
 	}
@@ -122,7 +122,7 @@ func TestLlamaKilled(t *testing.T) {
 					return openai.NewResponses(u, m, k, d)
 				},
 				"openai-chat": func(u *url.URL, m string, k provider.Key, d time.Duration) provider.Wire {
-					return openai.NewChat(u, m, k, d)
+					return openai.NewChat(openai.Compatible, u, m, k, d)
 				},
 			}
 			w := open[name](parse(s.URL), "scripted", provider.NewKey(llamatest.Key), 20*time.Second)
@@ -146,7 +146,7 @@ func TestLlamaKilled(t *testing.T) {
 func TestLlamaKey(t *testing.T) {
 	s := llamatest.Start(t, llamaModel)
 	key := provider.NewKey("wrong")
-	for _, w := range []provider.Wire{anthropic.New(parse(s.URL), "m", key, time.Minute), openai.NewResponses(parse(s.URL), "m", key, time.Minute), openai.NewChat(parse(s.URL), "m", key, time.Minute)} {
+	for _, w := range []provider.Wire{anthropic.New(parse(s.URL), "m", key, time.Minute), openai.NewResponses(parse(s.URL), "m", key, time.Minute), openai.NewChat(openai.Compatible, parse(s.URL), "m", key, time.Minute)} {
 		if _, err := w.Stream(t.Context(), ask("Well?"), none); !errors.Is(err, provider.ErrKey) {
 			t.Errorf("%s: error %v, expected %v", w.Origin().Provider, err, provider.ErrKey)
 		}

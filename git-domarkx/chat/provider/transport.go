@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
 	"time"
 )
 
@@ -118,7 +117,6 @@ type body struct {
 	progress func()
 	event    int  // number of bytes since the last empty line
 	last     byte // the last byte other than a carriage return
-	once     sync.Once
 }
 
 func (b *body) Read(p []byte) (int, error) {
@@ -159,6 +157,6 @@ func (b *body) count(p []byte) {
 
 func (b *body) Close() error {
 	err := b.rc.Close()
-	b.once.Do(b.end)
+	b.end()
 	return err
 }

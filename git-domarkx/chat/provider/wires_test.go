@@ -31,10 +31,10 @@ var wires = []struct {
 		return openai.NewResponses(parse(s.Base()), model, key, timeout)
 	}},
 	{"openai-chat", func(s *providertest.Server, model string, key provider.Key, timeout time.Duration) provider.Wire {
-		return openai.NewChat(parse(s.Base()), model, key, timeout)
+		return openai.NewChat(openai.Compatible, parse(s.Base()), model, key, timeout)
 	}},
 	{"gemini", func(s *providertest.Server, model string, key provider.Key, timeout time.Duration) provider.Wire {
-		return openai.NewGemini(parse(s.Gemini()), model, key, timeout)
+		return openai.NewChat(openai.Gemini, parse(s.Gemini()), model, key, timeout)
 	}},
 }
 

@@ -14,21 +14,19 @@ import (
 // Chat sends requests to one model by the Chat Completions API
 // (https://developers.openai.com/api/reference/resources/chat/subresources/completions/methods/create).
 // It implements [provider.Wire].
-type Chat struct {
-	provider.Endpoint
-	gemini bool
-}
+type Chat struct{ provider.Endpoint }
 
-// NewChat returns a wire to a model of OpenAI or a compatible server. base must satisfy
+// The names of wires: to OpenAI or a compatible server, and to Gemini's OpenAI-compatible endpoint.
+const (
+	Compatible = "openai-chat"
+	Gemini     = "gemini"
+)
+
+// NewChat returns a wire to a model, with one of the names above. base must satisfy
 // [provider.CheckURL] and end with the version, such as "/v1". timeout is the maximum time without
 // a received byte.
-func NewChat(base *url.URL, model string, key provider.Key, timeout time.Duration) *Chat {
-	return &Chat{Endpoint: provider.NewEndpoint("openai-chat", base, model, key, timeout)}
-}
-
-// NewGemini is like [NewChat], for Gemini's OpenAI-compatible endpoint.
-func NewGemini(base *url.URL, model string, key provider.Key, timeout time.Duration) *Chat {
-	return &Chat{provider.NewEndpoint("gemini", base, model, key, timeout), true}
+func NewChat(name string, base *url.URL, model string, key provider.Key, timeout time.Duration) *Chat {
+	return &Chat{provider.NewEndpoint(name, base, model, key, timeout)}
 }
 
 // Stream implements [provider.Wire].
@@ -106,7 +104,7 @@ func (w *Chat) assistant(m provider.Message) provider.Object {
 			calls = append(calls, provider.Object{"id": part.ID, "type": "function", "function": function})
 		}
 	}
-	if w.gemini && len(calls) > 0 {
+	if w.Origin().Provider == Gemini && len(calls) > 0 {
 		calls[0]["extra_content"] = provider.Object{"google": provider.Object{"thought_signature": noSignature}}
 	}
 	o := provider.Object{"role": "assistant"}
