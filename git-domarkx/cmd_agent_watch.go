@@ -292,7 +292,7 @@ type observer struct{ trees *observe.Manager }
 // snapshot. Events of directories outside of the repository's work trees change nothing.
 func (o observer) Take(ctx context.Context, e recording.Event, late func() bool) error {
 	if e.Kind == recording.Recorded {
-		return o.trees.Recorded(ctx, observe.Recording{Name: e.Stored, Path: e.Transcript, Time: e.Time, Late: late}, all.Codecs())
+		return o.trees.Recorded(ctx, e.Stored, observe.Moment{Path: e.Transcript, Time: e.Time, Late: late}, all.Codecs())
 	}
 	at := observe.Moment{Agent: e.Agent, ID: e.Session, Path: e.Transcript, Dir: e.Dir, Calls: e.Calls, Time: e.Time, Late: late}
 	switch e.Kind {

@@ -82,7 +82,7 @@ func (a *agent) record() {
 	a.t.Helper()
 	saved := a.clone.ImportOne(importer.Request{Paths: []string{a.path}})
 	a.name = saved.Name
-	if err := a.m.Recorded(context.Background(), observe.Recording{Name: a.name, Path: a.path, Time: time.Now()}, all.Codecs()); err != nil {
+	if err := a.m.Recorded(context.Background(), a.name, observe.Moment{Path: a.path, Time: time.Now()}, all.Codecs()); err != nil {
 		a.t.Fatal(err)
 	}
 }
@@ -283,11 +283,11 @@ func TestNotObserved(t *testing.T) {
 	own.Appended("own", "Hello.")
 	own.Saved("forged", "", "---\nagent: claude-code\ncwd: "+d.top+"\n---\n\n## user\n\nhi\n")
 	for _, name := range []string{"own", "forged"} {
-		if err := d.m.Recorded(t.Context(), observe.Recording{Name: name, Time: time.Now()}, all.Codecs()); err != nil {
+		if err := d.m.Recorded(t.Context(), name, observe.Moment{Time: time.Now()}, all.Codecs()); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if err := d.m.Recorded(t.Context(), observe.Recording{Name: "none"}, all.Codecs()); !errors.Is(err, domarkx.ErrNotFound) {
+	if err := d.m.Recorded(t.Context(), "none", observe.Moment{}, all.Codecs()); !errors.Is(err, domarkx.ErrNotFound) {
 		t.Errorf("no session: %v", err)
 	}
 	if tips := d.workspaces(); len(tips) > 0 {

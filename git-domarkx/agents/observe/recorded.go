@@ -13,26 +13,19 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 )
 
-// A Recording is a session that got a new snapshot from a transcript.
-type Recording struct {
-	Name string // name of the session
-	Path string // path of the transcript
-	Time time.Time
-	Late func() bool // reports whether the transcript has grown since the import
-}
-
 // recent is the maximum age of a transcript's last message for which the present work tree counts
 // as its result.
 const recent = time.Minute
 
 // Recorded links the messages of a session that got a new snapshot from a transcript. If no hook
-// has reported events of the session, it also takes a version at the end of a turn.
-func (m *Manager) Recorded(ctx context.Context, r Recording, codecs []format.Codec) error {
-	tip, err := m.store.Tip(ctx, r.Name)
+// has reported events of the session, it also takes a version at the end of a turn. at.Late reports whether the transcript
+// has grown since the import; the header of the session says what agent, id and directory at has.
+func (m *Manager) Recorded(ctx context.Context, name string, at Moment, codecs []format.Codec) error {
+	tip, err := m.store.Tip(ctx, name)
 	if err != nil || tip.Messages == 0 {
 		return err
 	}
-	at, err := m.momentOf(ctx, tip, r, codecs)
+	at, err = m.momentOf(ctx, tip, at, codecs)
 	if err != nil || at.ID == "" || at.Dir == "" {
 		return err
 	}
@@ -49,7 +42,7 @@ func (m *Manager) Recorded(ctx context.Context, r Recording, codecs []format.Cod
 	if err != nil {
 		return err
 	}
-	return m.link(ctx, r.Name, ended)
+	return m.link(ctx, name, ended)
 }
 
 // recorded takes a version if no hook reports the events of the session. It reports whether the
@@ -111,8 +104,8 @@ const thought = "thought"
 
 // momentOf returns the end of the session's last turn, from the session's header. Its ID is "" if
 // the header does not identify the agent's session.
-func (m *Manager) momentOf(ctx context.Context, tip domarkx.Info, r Recording, codecs []format.Codec) (Moment, error) {
-	at := Moment{Kind: Turn, Path: r.Path, Time: r.Time, Late: r.Late}
+func (m *Manager) momentOf(ctx context.Context, tip domarkx.Info, at Moment, codecs []format.Codec) (Moment, error) {
+	at.Kind = Turn
 	headers, err := m.store.Header(ctx, tip.ID)
 	if err != nil {
 		return at, err
