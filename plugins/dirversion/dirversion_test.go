@@ -279,12 +279,3 @@ func TestChanged(t *testing.T) {
 		})
 	}
 }
-
-func TestKilledCommitLeavesNoFiles(t *testing.T) {
-	p := newPlace(t, plugintest.NewMemory())
-	must(t, os.WriteFile(p.cache+".new", []byte("half a cache"), 0o600))
-	p.commit()
-	if left, err := os.ReadDir(filepath.Dir(p.cache)); err != nil || len(left) != 1 {
-		t.Errorf("beside the stat cache: %v, %v", left, err)
-	}
-}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/plugins/beneath"
@@ -59,25 +58,14 @@ func WarnOfLeftOut(list []domarkx.LeftOut, l domarkx.Limits, warn func(message s
 	}
 }
 
-// fit finds out what has to be left out so that a version keeps the limits.
-func (f *Directory) fit(ctx context.Context) error {
-	if f.limits.Files == 0 && f.limits.Version == 0 {
-		return nil
+// fit scans the directory, and again without what has to be left out so that a version keeps the limits.
+func (f *Directory) fit(ctx context.Context) (*scan, error) {
+	s, err := f.scan(ctx, false)
+	if err != nil || !s.top.exceeds(f.limits) {
+		return s, err
 	}
-	top, err := f.newScan(nil).survey(ctx, false)
-	if err == nil {
-		f.reduce(top)
-	}
-	return err
-}
-
-// reduce chooses the paths to leave out if a survey found too much. It reports whether there are any.
-func (f *Directory) reduce(top *node) bool {
-	if !top.exceeds(f.limits) {
-		return false
-	}
-	f.over = limit.LeaveOut(f.usageOf(top), f.limits)
-	return true
+	f.over = limit.LeaveOut(f.usageOf(s.top), f.limits)
+	return f.scan(ctx, false)
 }
 
 // exceeds reports whether a directory is over the limits of a version.
@@ -116,16 +104,4 @@ func (f *Directory) parts(path string) (parts []limit.Part) {
 		}
 	}
 	return parts
-}
-
-// longRead is how long a commit reads before it says what.
-const longRead = 5 * time.Second
-
-// reportLong says which file is being read if the scan takes long. The caller must stop the timer.
-func (s *scan) reportLong() *time.Timer {
-	return time.AfterFunc(longRead, func() {
-		if at := s.reading.Load(); at != nil {
-			s.f.warn(fmt.Sprintf("still reading files for a version, now %s", quoted(*at)))
-		}
-	})
 }

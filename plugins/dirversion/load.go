@@ -39,15 +39,15 @@ func (f *Directory) Load(ctx context.Context, r domarkx.VersionReader, version s
 	f.over = nil
 	if f.observe == nil { // in an observed directory, the last commit says what stays
 		f.left.Clear()
-		if err := f.fit(ctx); err != nil {
-			return err
+		if f.limits.Files > 0 || f.limits.Version > 0 {
+			if _, err := f.fit(ctx); err != nil {
+				return err
+			}
 		}
 	}
-	l := &load{f: f, r: r, cache: openCache(f.cache), out: newCacheWriter(f.cache), written: map[beneath.Identity]string{}, top: top.ID}
-	defer l.out.abort()
+	l := &load{f: f, r: r, cache: openCache(f.cache), out: cache{}, written: map[beneath.Identity]string{}, top: top.ID}
 	l.leaveAttributes("", &top)
 	if f.observe != nil {
-		l.out = newCacheWriter("")
 		return l.observed(ctx, top)
 	}
 	if err := l.replace(ctx, top); err != nil {
@@ -58,7 +58,7 @@ func (f *Directory) Load(ctx context.Context, r domarkx.VersionReader, version s
 		return explain("", err)
 	}
 	l.out.put(topDirectory, []record{{stat: st, xattrs: top.Xattrs, racy: true}})
-	if err := l.out.commit(); err != nil {
+	if err := l.out.write(f.cache); err != nil {
 		return fmt.Errorf("writing the stat cache: %w", err)
 	}
 	// Changes after this have later times than the files written here.
@@ -108,8 +108,8 @@ func (l *load) observed(ctx context.Context, top domarkx.File) error {
 type load struct {
 	f     *Directory
 	r     domarkx.VersionReader
-	cache *cache
-	out   *cacheWriter
+	cache cache
+	out   cache
 
 	mu          sync.Mutex
 	written     map[beneath.Identity]string // files with several hard links that the load keeps: first path of each
@@ -132,6 +132,9 @@ func (l *load) skip(at string) {
 	}
 	l.skipped[at] = true
 }
+
+// maxDepth limits the depth of versions.
+const maxDepth = 4096
 
 type pendingLink struct {
 	path string

@@ -91,7 +91,7 @@ func (l *load) target(ctx context.Context, f domarkx.File) (string, error) {
 
 // makeLinks creates the hard links to files that were written before, and records their stats.
 func (l *load) makeLinks(ctx context.Context) error {
-	changed := map[string]map[string]record{}
+	changed := map[string]map[string]beneath.Stat{}
 	note := func(path string, d *beneath.Dir, name string) error {
 		st, err := d.Stat(name)
 		if err != nil {
@@ -99,9 +99,9 @@ func (l *load) makeLinks(ctx context.Context) error {
 		}
 		directory, _ := split(path)
 		if changed[directory] == nil {
-			changed[directory] = map[string]record{}
+			changed[directory] = map[string]beneath.Stat{}
 		}
-		changed[directory][name] = record{name: name, stat: st}
+		changed[directory][name] = st
 		l.newest = max(l.newest, st.Ctime)
 		return nil
 	}
@@ -117,8 +117,8 @@ func (l *load) makeLinks(ctx context.Context) error {
 			return explain(p.path, err)
 		}
 	}
-	for directory, records := range changed {
-		l.out.patchStats(directory, records)
+	for directory, stats := range changed {
+		l.out.patch(directory, stats)
 	}
 	return nil
 }

@@ -44,7 +44,7 @@ type observation struct {
 
 	mu         sync.RWMutex
 	rules      map[string]directoryRules // by directory
-	saved      *cache                    // stat cache of the last commit; nil unless a load is running
+	saved      cache                     // stat cache of the last commit; nil unless a load is running
 	aside      *aside                    // nil unless a load is running
 	alone      map[string]bool           // paths that the load left as they are because they changed
 	recentPath string                    // the directory of recent

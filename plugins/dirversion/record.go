@@ -1,6 +1,7 @@
 package dirversion
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 
@@ -66,24 +67,23 @@ func appendString(b []byte, s string) []byte {
 
 var errRecord = errors.New("damaged record")
 
-// A decoder decodes records. Its results share the memory of its input.
+// A decoder decodes records. The strings that it returns share the memory of text.
 type decoder struct {
-	b   string
-	bad bool
+	b    []byte // the rest
+	text string // the whole input
+	bad  bool
 }
 
+func newDecoder(b []byte) decoder { return decoder{b: b, text: string(b)} }
+
 func (d *decoder) uvarint() uint64 {
-	var v uint64
-	for i := range min(len(d.b), binary.MaxVarintLen64) {
-		c := d.b[i]
-		v |= uint64(c&0x7f) << (7 * i)
-		if c < 0x80 {
-			d.b = d.b[i+1:]
-			return v
-		}
+	v, n := binary.Uvarint(d.b)
+	if n <= 0 {
+		d.bad, d.b = true, nil
+		return 0
 	}
-	d.bad, d.b = true, ""
-	return 0
+	d.b = d.b[n:]
+	return v
 }
 
 func (d *decoder) varint() int64 {
@@ -91,15 +91,21 @@ func (d *decoder) varint() int64 {
 	return int64(v>>1) ^ -int64(v&1)
 }
 
-func (d *decoder) string() string {
+func (d *decoder) bytes() []byte {
 	n := d.uvarint()
 	if n > uint64(len(d.b)) {
-		d.bad, d.b = true, ""
-		return ""
+		d.bad, d.b = true, nil
+		return nil
 	}
-	s := d.b[:n]
+	b := d.b[:n]
 	d.b = d.b[n:]
-	return s
+	return b
+}
+
+func (d *decoder) string() string {
+	n := len(d.bytes())
+	end := len(d.text) - len(d.b)
+	return d.text[end-n : end]
 }
 
 func (d *decoder) record(r *record) error {
@@ -127,7 +133,7 @@ func (d *decoder) record(r *record) error {
 	}
 	if flags&xattrsBit != 0 {
 		for range min(d.uvarint(), uint64(len(d.b))) {
-			r.xattrs = append(r.xattrs, domarkx.Xattr{Name: d.string(), Value: []byte(d.string())})
+			r.xattrs = append(r.xattrs, domarkx.Xattr{Name: d.string(), Value: bytes.Clone(d.bytes())})
 		}
 	}
 	if d.bad {
@@ -137,8 +143,8 @@ func (d *decoder) record(r *record) error {
 }
 
 // decodeRecords decodes the records of a directory, which are sorted by name.
-func decodeRecords(b string) ([]record, error) {
-	d := decoder{b: b}
+func decodeRecords(b []byte) ([]record, error) {
+	d := newDecoder(b)
 	const least = 8 // minimal size of a record, in bytes
 	records := make([]record, 0, min(d.uvarint(), uint64(len(b)/least)))
 	for len(d.b) > 0 {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"runtime"
 	"slices"
@@ -14,293 +13,213 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/plugins/beneath"
+	"github.com/domarkx/domarkx/plugins/limit"
+	"golang.org/x/sync/errgroup"
 )
 
-// A scan reads a directory tree, several directories at once.
+// A node is a directory in a scan.
+type node struct {
+	path        string
+	known       record   // its cached record; of kind 0 for none
+	self        record   // its record now
+	files       []record // sorted by name; nil if the cached ones are as good
+	unread      []int    // which files have an unknown content
+	directories []*node  // subdirectories, sorted by name
+	own         limit.Measures
+	err         error // why it cannot be read
+
+	changed bool // whether the records of its files differ from the cached ones
+	altered bool // whether its own record differs
+	differs bool // whether it, or something below it, differs
+	linked  bool // whether it, or a directory below it, contains files with several hard links
+}
+
+// A scan compares a directory tree with the cache, without reading the content of files.
 type scan struct {
 	f     *Directory
-	cache *cache
-	w     domarkx.VersionWriter // nil if the scan reads no contents
-	slots chan struct{}         // limits the directories read at once
-	hash  chan struct{}         // limits the files read at once
-	work  sync.WaitGroup        // background goroutines
-	mu    sync.Mutex
-	odd   []string // paths of files that no version can contain
-	flush flush    // of new and changed files
+	cache cache
+	top   *node
+	first bool // stop at the first difference
+	found atomic.Bool
 
-	reading atomic.Pointer[string] // path of a file that is being read
+	mu  sync.Mutex
+	odd []string // paths of files that no version can contain
 }
 
-// end waits for the background goroutines. The caller must cancel their context first.
-func (s *scan) end() { s.work.Wait() }
-
-// newScan returns a scan that writes the contents of files to w. With w nil it reads no contents.
-func (f *Directory) newScan(w domarkx.VersionWriter) *scan {
-	n := max(2, runtime.GOMAXPROCS(0))
-	return &scan{f: f, cache: openCache(f.cache), w: w, slots: make(chan struct{}, 2*n), hash: make(chan struct{}, n)}
+// scan reads the whole directory tree; with first set it stops at the first difference.
+func (f *Directory) scan(ctx context.Context, first bool) (*scan, error) {
+	s := &scan{f: f, cache: openCache(f.cache), top: &node{}, first: first}
+	if records := s.cache.records(topDirectory); len(records) == 1 {
+		s.top.known = records[0]
+	}
+	var workers errgroup.Group
+	workers.SetLimit(max(2, runtime.GOMAXPROCS(0)) - 1) // and this goroutine
+	s.visit(ctx, &workers, s.top)
+	_ = workers.Wait() // nodes have the errors
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	s.top.settle()
+	return s, nil
 }
 
-// A listing is the content of a directory.
-type listing struct {
-	path    string
-	self    record
-	files   []record // sorted by name
-	raw     string   // encoded records from the cache; valid only if changed is false
-	changed bool     // whether the cached records of the files differ or are missing
-	altered bool     // whether the cached record of the directory itself differs
-	err     error
-	done    chan struct{}
-}
-
-// start reads a directory in the background. known is the cached record of the directory
-// itself, nil for none.
-func (s *scan) start(ctx context.Context, path string, known *record) *listing {
-	l := &listing{path: path, done: make(chan struct{})}
-	s.work.Go(func() {
-		defer close(l.done)
-		select {
-		case s.slots <- struct{}{}:
-			defer func() { <-s.slots }()
-			l.err = s.read(ctx, l, known)
-		case <-ctx.Done():
-			l.err = ctx.Err()
+// visit reads a directory and those below it, as far as possible in other goroutines.
+func (s *scan) visit(ctx context.Context, workers *errgroup.Group, n *node) {
+	if ctx.Err() != nil || s.first && s.found.Load() {
+		return
+	}
+	n.err = s.read(n)
+	if n.differs = n.changed || n.altered || n.err != nil; n.differs {
+		s.found.Store(true)
+	}
+	for _, below := range n.directories {
+		if !workers.TryGo(func() error { s.visit(ctx, workers, below); return nil }) {
+			s.visit(ctx, workers, below)
 		}
-	})
-	return l
+	}
 }
 
-func (s *scan) read(ctx context.Context, l *listing, known *record) error {
-	d, err := s.f.top.Open(l.path)
+// settle sets differs and linked in a directory if they are set in a subdirectory.
+func (n *node) settle() {
+	for _, f := range n.directories {
+		f.settle()
+		n.differs = n.differs || f.differs
+		n.linked = n.linked || f.linked
+	}
+}
+
+// read reads one directory.
+func (s *scan) read(n *node) error {
+	d, err := s.f.top.Open(n.path)
 	if err != nil {
-		return explain(l.path, err)
+		return explain(n.path, err)
 	}
 	defer d.Close()
-	if l.self, err = s.readSelf(d, l.path, known); err != nil {
+	if n.self, err = s.readSelf(d, n); err != nil {
 		return err
 	}
-	l.altered = known == nil || known.stat.Mode != l.self.stat.Mode || !sameXattrs(known.xattrs, l.self.xattrs)
+	n.altered = n.known.stat.Kind != domarkx.Directory || n.known.stat.Mode != n.self.stat.Mode || !sameXattrs(n.known.xattrs, n.self.xattrs)
 	names, err := d.Names()
 	if err != nil {
-		return explain(l.path, err)
+		return explain(n.path, err)
 	}
-	l.raw = s.cache.raw(l.path)
-	old, err := decodeRecords(l.raw)
-	if err != nil || l.raw == "" {
-		old, l.changed = nil, true
-	}
-	l.files = make([]record, 0, len(names))
-	var unread []int
-	met := 0 // number of cached records that still match
+	raw := s.cache[n.path]
+	cached, err := decodeRecords(raw)
+	n.changed = err != nil || len(raw) == 0
+	old := cached
 	for _, name := range names {
-		r, err := s.readStat(d, l.path, name)
+		same := cached[:len(cached)-len(old)] // what was read so far, unless n.files has that
+		for len(old) > 0 && old[0].name < name {
+			n.changed, old = true, old[1:]
+		}
+		was := &record{}
+		if len(old) > 0 && old[0].name == name {
+			was = &old[0]
+		}
+		r, fresh, err := s.readFile(d, n.path, name, was)
 		if err != nil {
 			return err
 		}
 		if r.stat.Kind == 0 {
+			n.keepFiles(same)
 			continue
 		}
-		for len(old) > 0 && old[0].name < name {
+		if was.name == name {
 			old = old[1:]
 		}
-		fresh := true
-		if len(old) > 0 && old[0].name == name {
-			met++
-			fresh, err = s.recall(d, l.path, &r, &old[0])
-		} else {
-			l.changed = true
-			_, err = s.recall(d, l.path, &r, &record{})
-		}
-		if errors.Is(err, fs.ErrNotExist) { // removed meanwhile
-			l.changed = true
+		n.changed = n.changed || fresh
+		n.count(&r)
+		if n.keepFiles(same); n.files == nil {
 			continue
 		}
-		if err != nil {
-			return err
+		if fresh && r.stat.Kind == domarkx.Regular {
+			n.unread = append(n.unread, len(n.files))
 		}
-		if fresh {
-			l.changed = true
-			if r.stat.Kind == domarkx.Regular {
-				unread = append(unread, len(l.files))
-			}
-		}
-		l.files = append(l.files, r)
+		n.files = append(n.files, r)
 	}
-	if met != countOf(l.raw) {
-		l.changed = true
-	}
-	if s.w == nil {
-		return nil
-	}
-	if (l.changed || l.altered) && s.f.observe == nil {
-		if err := s.flush.one(d.Sync); err != nil {
-			return explain(l.path, err)
-		}
-	}
-	return s.readContents(ctx, d, l, unread)
+	same := cached[:len(cached)-len(old)]
+	n.changed = n.changed || len(old) > 0
+	n.keepFiles(same)
+	return nil
 }
 
-// countOf returns the number of records in an encoding.
-func countOf(raw string) int {
-	if raw == "" {
-		return 0
+// keepFiles sets the files of a directory to the records of those read so far, if the cached ones are not as good. The cache
+// has no numbers of links.
+func (n *node) keepFiles(same []record) {
+	if n.files == nil && (n.changed || n.linked) {
+		n.files = append([]record{}, same...)
 	}
-	d := decoder{b: raw}
-	return int(d.uvarint())
+}
+
+// count adds a file to a directory's measures and subdirectories.
+func (n *node) count(r *record) {
+	switch r.stat.Kind {
+	case domarkx.Directory:
+		n.directories = append(n.directories, &node{path: join(n.path, r.name), known: *r})
+		return
+	case domarkx.Regular:
+		n.own.Bytes += r.stat.Size / int64(max(r.stat.Links, 1)) // all its links together count once
+		n.linked = n.linked || r.stat.Links > 1
+	}
+	n.own.Files++
 }
 
 // readSelf reads the attributes of the directory itself.
-func (s *scan) readSelf(d *beneath.Dir, path string, known *record) (record, error) {
+func (s *scan) readSelf(d *beneath.Dir, n *node) (record, error) {
 	st, err := d.Stat("")
 	if err != nil {
-		return record{}, explain(path, err)
+		return record{}, explain(n.path, err)
 	}
-	if err := s.f.admit(path, st); err != nil {
+	if err := s.f.admit(n.path, st); err != nil {
 		return record{}, err
 	}
-	_, name := split(path)
+	_, name := split(n.path)
 	r := record{name: name, stat: st}
-	if known != nil && known.stat.Same(st) && !known.racy {
-		r.xattrs = known.xattrs
+	if n.known.stat.Same(st) && !n.known.racy {
+		r.xattrs = n.known.xattrs
 		return r, nil
 	}
 	r.racy = st.Racy(time.Now())
 	r.xattrs, err = d.Xattrs()
-	return r, explain(path, err)
+	return r, explain(n.path, err)
 }
 
-// readStat reads the stat of a file. Its kind is 0 if the file is not kept.
-func (s *scan) readStat(d *beneath.Dir, directory, name string) (record, error) {
+// readFile returns the record of a file, whose kind is 0 if the file is not kept, with the content id and the attributes of
+// its cached record if the file did not change. It reports whether it did change.
+func (s *scan) readFile(d *beneath.Dir, directory, name string, old *record) (r record, fresh bool, err error) {
 	at := join(directory, name)
 	st, out, err := s.f.look(d, at, name)
 	if out || errors.Is(err, fs.ErrNotExist) { // removed meanwhile
-		return record{}, nil
+		return record{}, false, nil
 	}
 	if err != nil {
 		if err = explain(at, err); s.f.tolerate(at, err) {
-			return record{}, nil
+			return record{}, false, nil
 		}
-		return record{}, err
+		return record{}, false, err
 	}
-	if st.Kind == 0 {
+	r = record{name: name, stat: st}
+	switch {
+	case st.Kind == 0:
 		s.mu.Lock()
+		defer s.mu.Unlock()
 		s.odd = append(s.odd, at)
-		s.mu.Unlock()
-		return record{}, nil
-	}
-	return record{name: name, stat: st}, nil
-}
-
-// recall takes the content id and attributes from the cached record old if the file did not change,
-// and reports whether the file must be read.
-func (s *scan) recall(d *beneath.Dir, directory string, r, old *record) (bool, error) {
-	if r.stat.Kind == domarkx.Directory { // the directory's own listing reads and compares its attributes
-		if old.stat.Kind == domarkx.Directory {
-			*r = *old
-			return false, nil
-		}
+		return record{}, false, nil
+	case st.Kind == domarkx.Directory && old.stat.Kind == domarkx.Directory: // its node reads and compares its attributes
+		return *old, false, nil
+	case st.Kind == domarkx.Directory:
 		r.stat = beneath.Stat{Kind: domarkx.Directory}
-		return true, nil
-	}
-	if old.stat.Same(r.stat) && !old.racy {
+		return r, true, nil
+	case old.stat.Same(st) && !old.racy:
 		r.id, r.target, r.xattrs = old.id, old.target, old.xattrs
-		return false, nil
+		return r, false, nil
 	}
-	r.racy = r.stat.Racy(time.Now())
-	if r.stat.Kind != domarkx.Symlink {
-		return true, nil
-	}
-	var err error
-	r.target, err = d.Readlink(r.name)
-	return true, explain(join(directory, r.name), err)
-}
-
-// readContents reads the files of a directory whose content is unknown.
-func (s *scan) readContents(ctx context.Context, d *beneath.Dir, l *listing, unread []int) error {
-	return parallel(ctx, cap(s.hash), unread, func(ctx context.Context, i int) error {
-		s.hash <- struct{}{}
-		defer func() { <-s.hash }()
-		return s.content(ctx, d, l.path, &l.files[i])
-	})
-}
-
-// A changing file is read up to maxReads times, with pauses of readPause in between.
-const (
-	maxReads  = 6
-	readPause = 5 * time.Millisecond
-)
-
-// content stores the content of a regular file.
-func (s *scan) content(ctx context.Context, d *beneath.Dir, directory string, r *record) error {
-	at := join(directory, r.name)
-	s.reading.Store(&at)
-	for n := range maxReads {
-		if n > 0 {
-			select {
-			case <-time.After(readPause << n):
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-		}
-		ok, err := s.contentOnce(ctx, d, r)
-		if errors.Is(err, fs.ErrNotExist) { // removed meanwhile
-			r.stat.Kind = 0
-			return nil
-		}
-		if err != nil {
-			if cause := context.Cause(ctx); cause != nil {
-				return cause
-			}
-			return s.leave(at, r, explain(at, err))
-		}
-		if ok {
-			return nil
+	if r.racy = st.Racy(time.Now()); st.Kind == domarkx.Symlink {
+		if r.target, err = d.Readlink(name); errors.Is(err, fs.ErrNotExist) {
+			return record{}, false, nil
 		}
 	}
-	return s.leave(at, r, fmt.Errorf("%s keeps changing while it is read: %w; stop the program that writes it, or exclude it", quoted(at), domarkx.ErrConflict))
-}
-
-// leave leaves a file out that cannot be read, if the directory is only observed.
-func (s *scan) leave(at string, r *record, err error) error {
-	if !s.f.tolerate(at, err) {
-		return err
-	}
-	r.stat.Kind = 0
-	return nil
-}
-
-// contentOnce reads a file, and reports whether it did not change meanwhile.
-func (s *scan) contentOnce(ctx context.Context, d *beneath.Dir, r *record) (bool, error) {
-	f, err := d.OpenFile(r.name)
-	if err != nil {
-		return false, err
-	}
-	defer f.Close()
-	began := time.Now()
-	st, err := f.Stat()
-	if err != nil {
-		return false, err
-	}
-	if st.Kind != domarkx.Regular {
-		return false, errors.New("was replaced while it was read")
-	}
-	attrs, err := f.Xattrs()
-	if err != nil {
-		return false, err
-	}
-	// Reading one byte more than expected detects a growing file, which may be endless.
-	id, size, err := s.w.Content(ctx, f.Reader(st.Size+1))
-	if err != nil {
-		return false, err
-	}
-	after, err := f.Stat()
-	if err != nil || size != st.Size || !after.Same(st) {
-		return false, err
-	}
-	r.stat, r.racy, r.id, r.xattrs = st, st.Racy(began), id, attrs
-	if s.f.observe != nil {
-		return true, nil
-	}
-	return true, s.flush.one(f.Sync)
+	return r, true, explain(at, err)
 }
 
 func sameXattrs(a, b []domarkx.Xattr) bool {
