@@ -30,7 +30,7 @@ func (l *Live) Load(ctx context.Context, p permit.Permit, v domarkx.Version) err
 	if len(v.Resources) == 0 {
 		return fmt.Errorf("loading version %s of workspace %q: it names no resources: %w", v.ID, l.state.Name, domarkx.ErrInvalid)
 	}
-	if err := l.checkLoad(ctx, v); err != nil && ctx.Err() == nil && !l.state.Temporary {
+	if err := l.checkLoad(ctx, v.Resources); err != nil && ctx.Err() == nil && !l.state.Temporary {
 		return fmt.Errorf("loading version %s: %w; nothing was changed, and a rewind leads to another version", v.ID, err)
 	} else if err != nil {
 		return fmt.Errorf("loading version %s: %w", v.ID, err)
@@ -38,7 +38,7 @@ func (l *Live) Load(ctx context.Context, p permit.Permit, v domarkx.Version) err
 	if err := l.keepUnfinished(ctx); err != nil {
 		return fmt.Errorf("loading version %s: %w", v.ID, err)
 	}
-	l.state.Loading, l.state.Asked = &domarkx.Version{ID: v.ID, Resources: v.Resources}, l.requested
+	l.state.Loading = &loading{v.ID, v.Resources, l.requested}
 	if err := l.save(); err != nil {
 		return err
 	}
@@ -145,10 +145,10 @@ func (l *Live) resume(ctx context.Context) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.requested) == 0 { // the configs of a version are still not trusted
-		l.requested = l.state.Asked
+		l.requested = l.state.Loading.Asked
 		defer func() { l.requested = nil }()
 	}
-	err := l.checkLoad(ctx, *l.state.Loading)
+	err := l.checkLoad(ctx, l.state.Loading.Resources)
 	if err == nil {
 		err = l.keepUnfinished(ctx)
 	}
@@ -165,12 +165,12 @@ func (l *Live) resume(ctx context.Context) error {
 // load loads the version that the state names as being loaded.
 func (l *Live) load(ctx context.Context) error {
 	v := *l.state.Loading
-	if err := l.loadResources(ctx, v, l.state.Head == ""); err != nil {
+	if err := l.loadResources(ctx, v.Resources, l.state.Head == ""); err != nil {
 		l.broke = err
 		l.recordUnfinished(ctx)
 		return fmt.Errorf("loading version %s: %w", v.ID, err)
 	}
-	l.state.Loading, l.state.Asked, l.state.Given, l.state.Kept, l.broke = nil, nil, nil, nil, nil
+	l.state.Loading, l.state.Given, l.state.Kept, l.broke = nil, nil, nil, nil
 	l.state.Head, l.state.Committed, l.state.Boot = v.ID, v.Resources, l.m.config.Boot
 	for i := range l.state.Resources {
 		e := &l.state.Resources[i]
@@ -180,8 +180,8 @@ func (l *Live) load(ctx context.Context) error {
 }
 
 // checkLoad rejects a version that cannot be loaded, before anything changes.
-func (l *Live) checkLoad(ctx context.Context, v domarkx.Version) error {
-	resources := l.requestedOf(v.Resources)
+func (l *Live) checkLoad(ctx context.Context, all []domarkx.ResourceVersion) error {
+	resources := l.requestedOf(all)
 	if err := l.m.Check(ctx, specsOf(resources)); err != nil {
 		return err
 	}
@@ -217,8 +217,8 @@ func specsOf(resources []domarkx.ResourceVersion) []domarkx.ResourceSpec {
 	return specs
 }
 
-func (l *Live) loadResources(ctx context.Context, v domarkx.Version, fresh bool) error {
-	resources := l.requestedOf(v.Resources)
+func (l *Live) loadResources(ctx context.Context, all []domarkx.ResourceVersion, fresh bool) error {
+	resources := l.requestedOf(all)
 	specs := specsOf(resources)
 	if _, err := l.removeOthers(ctx, specs); err != nil {
 		return err

@@ -261,7 +261,7 @@ func TestWhoHasAnInstance(t *testing.T) {
 
 // TestDamagedStates checks that damaged states of instances are errors, and that nothing removes them.
 func TestDamagedStates(t *testing.T) {
-	for text, want := range map[string]error{"": domarkx.ErrCorrupt, `{"format": "1"`: domarkx.ErrCorrupt, `{"format": "2"}`: domarkx.ErrUnsupported, `[]`: domarkx.ErrUnsupported} {
+	for text, want := range map[string]error{"": domarkx.ErrCorrupt, `{"format": "1"`: domarkx.ErrCorrupt, `{"format": "2"}`: domarkx.ErrUnsupported, `[]`: domarkx.ErrCorrupt} {
 		w := newWorld(t)
 		w.open("s", opening{Specs: []domarkx.ResourceSpec{spec(t, "a", `{}`)}}).Close(t.Context())
 		file := filepath.Join(w.config.Dir, "s", "state.json")

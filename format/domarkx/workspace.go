@@ -7,9 +7,9 @@ import (
 // A ResourceSpec is one resource as a document asks for it (architecture,
 // section 5.2).
 type ResourceSpec struct {
-	ID     string // the document's, or else the type, with "-2" and so on if that is in use
-	Type   string
-	Config jsonvalue.Value // the whole object of the document, as written
+	ID     string          `json:"id"` // the document's, or else the type, with "-2" and so on if that is in use
+	Type   string          `json:"type"`
+	Config jsonvalue.Value `json:"config"` // the whole object of the document, as written
 }
 
 // A ResourceVersion is a resource in a version of a workspace.
@@ -17,7 +17,7 @@ type ResourceVersion struct {
 	ResourceSpec
 	// Version identifies the content of the resource, for [VersionReader]. It is the same for equal
 	// content, names and modes on any machine.
-	Version string
+	Version string `json:"version"`
 }
 
 // A Version is one immutable state of a workspace.

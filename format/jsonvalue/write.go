@@ -22,6 +22,15 @@ func (v Value) AppendJSON(dst []byte, prefix, indent string) []byte {
 // JSON returns the value as one line.
 func (v Value) JSON() string { return string(v.AppendJSON(nil, "", "")) }
 
+// MarshalJSON returns the value as one line. See [encoding/json.Marshaler].
+func (v Value) MarshalJSON() ([]byte, error) { return v.AppendJSON(nil, "", ""), nil }
+
+// UnmarshalJSON sets the value. See [encoding/json.Unmarshaler].
+func (v *Value) UnmarshalJSON(data []byte) (err error) {
+	*v, err = ParseValue(data)
+	return err
+}
+
 type jsonWriter struct {
 	buf            []byte
 	prefix, indent string
