@@ -20,7 +20,6 @@ import (
 type fake struct {
 	hang  chan struct{} // the tool "hang" waits until it is closed
 	allow domarkx.Allow // permissions of the resource that was opened last
-	known bool          // Env.Known of the resource that was opened last
 	// refuses is the id of a version that its resources refuse to load.
 	refuses string
 	says    string // message of its tools "fail", "refuse" and "warn"
@@ -54,7 +53,7 @@ func (*fake) Describe(context.Context) (domarkx.Description, error) {
 }
 
 func (p *fake) Open(_ context.Context, env domarkx.Env) (domarkx.Resource, error) {
-	p.allow, p.known = env.Allow, env.Known
+	p.allow = env.Allow
 	r := &fakeResource{p: p, env: env, file: filepath.Join(env.Dir, "text")}
 	if path, ok := env.Config.Get("path"); ok && !env.Private {
 		r.file = filepath.Join(env.WorkTree, path.Text())

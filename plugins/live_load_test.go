@@ -193,31 +193,6 @@ func TestUnfinishedIsKept(t *testing.T) {
 	}
 }
 
-// TestKnownConfigs checks that Env.Known reports whether a version has the resource's config.
-func TestKnownConfigs(t *testing.T) {
-	w := newWorld(t)
-	expect := func(want bool) {
-		t.Helper()
-		if w.p.known != want {
-			t.Errorf("known: %v", w.p.known)
-		}
-	}
-	o := opening{Specs: []domarkx.ResourceSpec{spec(t, "a", `{"n": 1}`)}}
-	l := w.open("s", o)
-	expect(false)
-	w.set(l, "a", "one")
-	one := w.commit(l, "1")
-	l.Close(t.Context())
-	l = w.open("s", o)
-	expect(true)
-	if _, err := l.Reconfigure(t.Context(), plugintest.MayOpen(l.Name(), []domarkx.ResourceSpec{spec(t, "a", `{"n": 2}`)})); err != nil {
-		t.Fatal(err)
-	}
-	expect(false)
-	w.open("t", opening{Tip: &one})
-	expect(true)
-}
-
 // TestUnfinishedAtPath checks that a load that failed at a path that was vacant continues there,
 // and not in a private copy beside its own files.
 func TestUnfinishedAtPath(t *testing.T) {

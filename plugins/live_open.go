@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strconv"
 
 	"github.com/domarkx/domarkx/format/domarkx"
@@ -99,7 +98,7 @@ func (l *Live) openRedacting(ctx context.Context, k *resourceType, e *entry, sec
 		return nil, err
 	}
 	env := domarkx.Env{
-		Workspace: l.state.Name, Resource: e.ID, Config: expanded, Written: config, Dir: dir, Private: e.Private, Known: l.isKnown(e),
+		Workspace: l.state.Name, Resource: e.ID, Config: expanded, Written: config, Dir: dir, Private: e.Private,
 		WorkTree: top, Forbidden: limits.Forbidden, StateDir: c.StateDir, Allow: allow, Limits: limits.Bounds,
 		Redact: secrets.redact, Warn: func(message string) { l.m.warn(secrets.redact(message)) },
 	}
@@ -114,16 +113,6 @@ func (l *Live) openRedacting(ctx context.Context, k *resourceType, e *entry, sec
 		}
 		return live, err
 	})
-}
-
-// isKnown reports whether the head or the version being loaded contains the resource with its
-// current config.
-func (l *Live) isKnown(e *entry) bool {
-	versions := l.state.Committed
-	if l.state.Loading != nil {
-		versions = append(slices.Clone(versions), l.state.Loading.Resources...)
-	}
-	return slices.ContainsFunc(versions, func(r domarkx.ResourceVersion) bool { return sameSpec(r.ResourceSpec, e.ResourceSpec) })
 }
 
 // add adds a resource to the state without creating it.

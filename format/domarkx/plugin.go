@@ -63,10 +63,7 @@ type Env struct {
 	Dir string
 	// Private forbids the resource to work on anything shared, such as a path of the
 	// work tree. It is set for forks and replays.
-	Private bool
-	// Known reports that a version was committed with this config. A plugin then only
-	// warns of problems for which it would reject a new config.
-	Known     bool
+	Private   bool
 	WorkTree  string   // top of the user's work tree; "" in a bare repository
 	Forbidden []string // directories that no resource may use or reach: Git's own, mounts of this program
 	StateDir  string   // where this program keeps its own state, which no command may see; it may contain Dir

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,7 +26,7 @@ func write(t *testing.T, m *plugintest.Memory, files map[string]string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, err := database.Begin(t.Context(), w, filepath.Join(t.TempDir(), "known"))
+	v, err := database.Begin(t.Context(), w)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +131,7 @@ func TestLarge(t *testing.T) {
 		if hide {
 			given = struct{ domarkx.VersionWriter }{w}
 		}
-		v, err := database.Begin(t.Context(), given, filepath.Join(t.TempDir(), "known"))
+		v, err := database.Begin(t.Context(), given)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -175,7 +174,7 @@ func TestWriterFails(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		v, err := database.Begin(t.Context(), &broken{w, left}, filepath.Join(t.TempDir(), "known"))
+		v, err := database.Begin(t.Context(), &broken{w, left})
 		if err != nil {
 			return err
 		}
@@ -214,7 +213,7 @@ func TestRowsStayInOrder(t *testing.T) {
 		for i := range count {
 			lines = append(lines, strings.Repeat("x", (i*7+seed)%width)+strconv.Itoa(seed+i)+"\n")
 		}
-		files := give(t, plugintest.NewMemory(), filepath.Join(t.TempDir(), "known"), lines)
+		files := give(t, plugintest.NewMemory(), lines)
 		var whole strings.Builder
 		for _, path := range slices.Sorted(maps.Keys(files)) {
 			if size := len(files[path]); size > 256<<10+width+10 {

@@ -49,9 +49,8 @@ func Open(env domarkx.Env) (*Resource, error) {
 		f.path = filepath.Join(env.Dir, privateName)
 		err = makePrivate(f.path)
 	} else {
-		// This includes the .git of a linked work tree, which is a file.
-		forbidden = append([]string{filepath.Join(env.WorkTree, ".git")}, env.Forbidden...)
-		f.path, err = inWorkTree(env, path.Text(), forbidden)
+		forbidden = forbiddenOf(env)
+		f.path, err = InWorkTree(env, path.Text(), false)
 	}
 	if err != nil {
 		return nil, err
@@ -62,7 +61,7 @@ func Open(env domarkx.Env) (*Resource, error) {
 			exclude = append(exclude, item.Text())
 		}
 	}
-	f.tree, err = dirversion.Open(dirversion.Config{Path: f.path, Cache: filepath.Join(env.Dir, cacheName), Exclude: exclude, Known: env.Known, Forbidden: forbidden, Limits: env.Limits, Warn: env.Warn})
+	f.tree, err = dirversion.Open(dirversion.Config{Path: f.path, Cache: filepath.Join(env.Dir, cacheName), Exclude: exclude, Forbidden: forbidden, Limits: env.Limits, Warn: env.Warn})
 	if err != nil {
 		return nil, err
 	}
@@ -95,24 +94,32 @@ func makePrivate(path string) error {
 	return err
 }
 
-// inWorkTree returns the directory that a config's path names, and creates it.
-func inWorkTree(env domarkx.Env, path string, forbidden []string) (string, error) {
+// forbiddenOf returns the paths that no resource in the work tree may reach. They include the .git of a linked work tree, which
+// is a file.
+func forbiddenOf(env domarkx.Env) []string {
+	return append([]string{filepath.Join(env.WorkTree, ".git")}, env.Forbidden...)
+}
+
+// InWorkTree returns the path, without symbolic links, of the directory that a config's path names, and creates it. With file set,
+// the path is that of a file, which need not exist, and InWorkTree creates its directory. It returns [domarkx.ErrInvalid] for a path
+// that leads out of the work tree or to what is forbidden.
+func InWorkTree(env domarkx.Env, path string, file bool) (string, error) {
 	refuse := func(format string, args ...any) (string, error) {
 		return "", fmt.Errorf("path %q %s: %w", path, fmt.Sprintf(format, args...), domarkx.ErrInvalid)
 	}
 	if env.WorkTree == "" {
-		return refuse("needs a work tree, and the repository is bare; leave it out for a private directory")
+		return refuse("needs a work tree, and the repository is bare; leave it out for a private resource")
 	}
 	top, err := filepath.EvalSymlinks(env.WorkTree)
 	if err != nil {
 		return "", err
 	}
 	local := filepath.Clean(filepath.FromSlash(path))
-	if !filepath.IsLocal(local) {
+	if !filepath.IsLocal(local) || file && local == "." {
 		return refuse("is outside of the work tree, expected one from its top")
 	}
 	check := func(real string) error {
-		for _, f := range forbidden {
+		for _, f := range forbiddenOf(env) {
 			if f = resolve(f); within(real, f) {
 				_, err := refuse("is in %q, which no resource may reach", f)
 				return err
@@ -133,13 +140,14 @@ func inWorkTree(env domarkx.Env, path string, forbidden []string) (string, error
 		return "", err
 	}
 	defer root.Close()
-	if err := makeDirectories(root, local); err != nil {
+	directory := local
+	if file {
+		directory = filepath.Dir(local)
+	}
+	if err := makeDirectories(root, directory); err != nil {
 		return "", fmt.Errorf("path %q: %w", path, err)
 	}
-	real, err := filepath.EvalSymlinks(filepath.Join(top, local))
-	if err != nil {
-		return "", fmt.Errorf("path %q: %w", path, err)
-	}
+	real := resolve(filepath.Join(top, local))
 	return real, check(real)
 }
 

@@ -22,7 +22,6 @@ type Config struct {
 	Path      string               // the directory; it must exist
 	Cache     string               // file of the stat cache, in an existing directory; "" for none
 	Exclude   []string             // patterns of files that are not versioned
-	Known     bool                 // versions with these patterns exist: Open takes a leading "!" as part of a name, and warns
 	Forbidden []string             // paths that are skipped and never touched; Path must not be one of them
 	Observe   *Observe             // for a work tree in which other programs work; nil otherwise
 	Limits    domarkx.Limits       // of versions. A load does not touch what is over them

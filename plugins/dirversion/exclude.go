@@ -14,16 +14,9 @@ func parseExclude(c Config) (*gitignore.Rules, error) {
 	if len(c.Exclude) == 0 {
 		return nil, nil
 	}
-	patterns := make([]string, len(c.Exclude))
-	for i, text := range c.Exclude {
-		patterns[i] = text
+	for _, text := range c.Exclude {
 		if strings.HasPrefix(text, "!") { // it would have no effect, contrary to what gitignore users expect
-			err := fmt.Errorf("exclude pattern %q: %w: nothing is taken back with \"!\"; a name that begins with it is \"\\%s\"", text, domarkx.ErrInvalid, text)
-			if !c.Known {
-				return nil, err
-			}
-			c.Warn(err.Error())
-			patterns[i] = `\` + text
+			return nil, fmt.Errorf("exclude pattern %q: %w: nothing is taken back with \"!\"; a name that begins with it is \"\\%s\"", text, domarkx.ErrInvalid, text)
 		}
 		for name := range strings.SplitSeq(strings.TrimPrefix(strings.TrimSuffix(text, "/"), "/"), "/") {
 			if name == "" || name == "." || name == ".." {
@@ -34,7 +27,7 @@ func parseExclude(c Config) (*gitignore.Rules, error) {
 			}
 		}
 	}
-	return gitignore.Patterns(patterns), nil
+	return gitignore.Patterns(c.Exclude), nil
 }
 
 // excluded reports whether a path is excluded, given that none of its parents is.

@@ -105,7 +105,7 @@ func (r *resource) commit(ctx context.Context, c, rows *connection, w domarkx.Ve
 		return fmt.Errorf("read the settings of the database: %w", err)
 	}
 	m.Roles = roles
-	v, err := database.Begin(ctx, w, r.in(knownName))
+	v, err := database.Begin(ctx, w)
 	if err != nil {
 		return err
 	}
@@ -134,9 +134,6 @@ func (r *resource) commit(ctx context.Context, c, rows *connection, w domarkx.Ve
 		if err := t.give(ctx, rows, v); err != nil {
 			return fmt.Errorf("the rows of table %q.%q: %w%s", t.Schema, t.Name, err, hint(err))
 		}
-	}
-	if err := v.Finish(); err != nil {
-		return err
 	}
 	return r.clean(mark)
 }

@@ -37,9 +37,6 @@
 //	                       key with COLLATE "C", else by all columns as text
 //	tables/SCHEMA/TABLE.rows/NNNN/NNN.copy  the rows of a table with more than 64 KiB of them
 //
-// Versions of earlier commits also have privileges in database.sql, and large objects in pieces (number,
-// offset, bytes) in large_objects.copy, divided into files like the rows of a table. A load creates them.
-//
 // [database.FileName] encodes names. Rows are divided into files by their digests, so a change
 // only affects the files that contain changed rows.
 //

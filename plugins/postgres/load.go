@@ -60,7 +60,6 @@ type stored struct {
 	meta      meta
 	pre, post []byte
 	own       []byte
-	objects   []domarkx.File   // files with large objects, which earlier commits stored
 	rows      [][]domarkx.File // files with rows, by table
 }
 
@@ -92,8 +91,10 @@ func open(ctx context.Context, reader domarkx.VersionReader, version string) (*s
 			return nil, err
 		}
 	}
-	if v.objects, err = objectFiles(ctx, reader, files); err != nil {
-		return nil, err
+	for name := range files {
+		if strings.HasPrefix(name, "large_objects.") {
+			return nil, fmt.Errorf("%s: an earlier commit of this program stored large objects, which a load does not create any more: %w", name, domarkx.ErrUnsupported)
+		}
 	}
 	found := map[string][]domarkx.File{}
 	if directory, ok := files[tablesDirectory]; ok {
@@ -129,9 +130,6 @@ func (v *stored) fill(ctx context.Context, c *connection) error {
 	if err := v.copyTables(ctx, c); err != nil {
 		return err
 	}
-	if err := v.makeObjects(ctx, c); err != nil {
-		return err
-	}
 	for _, s := range v.meta.Sequences {
 		name := quote(s.Schema) + "." + quote(s.Name)
 		if _, err := c.value(ctx, "SELECT setval($1::regclass, $2::bigint, $3::boolean)", name, s.Last, fmt.Sprint(s.Called)); err != nil {
@@ -143,7 +141,6 @@ func (v *stored) fill(ctx context.Context, c *connection) error {
 	if err := makeLast(ctx, c, post); err != nil {
 		return fmt.Errorf("create indexes, constraints and triggers: %w", err)
 	}
-	// Last, since those of earlier versions have privileges, too, which may forbid the owner the work before.
 	if err := c.do(ctx, string(v.own)); err != nil {
 		return fmt.Errorf("set the database: %w", err)
 	}
@@ -240,10 +237,6 @@ func (v *stored) copy(ctx context.Context, c *connection, t table, rows []domark
 	if len(t.Columns) > 0 { // a table may have no columns
 		columns = "(" + t.columns() + ")"
 	}
-	return v.copyRows(ctx, c, rows, fmt.Sprintf("COPY %s.%s %s FROM STDIN", quote(t.Schema), quote(t.Name), columns))
-}
-
-func (v *stored) copyRows(ctx context.Context, c *connection, rows []domarkx.File, sql string) error {
 	from, to := io.Pipe()
 	go func() {
 		var err error
@@ -254,7 +247,7 @@ func (v *stored) copyRows(ctx context.Context, c *connection, rows []domarkx.Fil
 		}
 		to.CloseWithError(err)
 	}()
-	_, err := c.CopyFrom(ctx, from, sql)
+	_, err := c.CopyFrom(ctx, from, fmt.Sprintf("COPY %s.%s %s FROM STDIN", quote(t.Schema), quote(t.Name), columns))
 	from.CloseWithError(context.Canceled)
 	return err
 }
@@ -270,50 +263,4 @@ func tableOf(path string) string {
 		name, _ = strings.CutSuffix(parts[2], "."+extension)
 	}
 	return strings.Join(parts[:2], "/") + "/" + name
-}
-
-// objectsPath is the path of the large objects in versions of earlier commits, in pieces: number of
-// the object, offset and bytes. Commits refuse large objects now.
-const objectsPath = "large_objects"
-
-// makeObjects creates the large objects of a version.
-func (v *stored) makeObjects(ctx context.Context, c *connection) error {
-	if len(v.objects) == 0 {
-		return nil
-	}
-	err := c.do(ctx, "CREATE TEMPORARY TABLE domarkx_pieces (object oid, at bigint, data bytea) ON COMMIT DROP")
-	if err == nil {
-		err = v.copyRows(ctx, c, v.objects, "COPY pg_temp.domarkx_pieces FROM STDIN")
-	}
-	for _, sql := range []string{
-		"SELECT count(lo_create(object)) FROM (SELECT DISTINCT object FROM pg_temp.domarkx_pieces) o",
-		"SELECT count(lo_put(object, at, data)::text) FROM pg_temp.domarkx_pieces",
-		"DROP TABLE pg_temp.domarkx_pieces",
-	} {
-		if err == nil {
-			err = c.do(ctx, sql)
-		}
-	}
-	if err != nil {
-		return fmt.Errorf("create the large objects: %w", err)
-	}
-	return nil
-}
-
-// objectFiles finds the large objects of a version.
-func objectFiles(ctx context.Context, reader domarkx.VersionReader, top map[string]domarkx.File) (found []domarkx.File, err error) {
-	if f, ok := top[objectsPath+"."+extension]; ok {
-		return []domarkx.File{f}, nil
-	}
-	directory, ok := top[objectsPath+".rows"]
-	if !ok {
-		return nil, nil
-	}
-	err = database.Walk(ctx, reader, objectsPath+".rows", directory, func(path string, f domarkx.File) error {
-		if strings.HasSuffix(path, "."+extension) {
-			found = append(found, f)
-		}
-		return nil
-	})
-	return found, err
 }

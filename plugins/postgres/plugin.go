@@ -109,25 +109,16 @@ func (r *resource) TearDown(ctx context.Context) error {
 	if err := r.database.remove(ctx); err != nil {
 		return err
 	}
-	return r.forget()
+	return atomicfile.Remove(r.in(cleanName))
 }
 
-// Files in a resource's own directory, besides those of the server.
-const (
-	cleanName = "clean" // exists while the database equals the last commit or load
-	knownName = "known"
-)
+// cleanName is the file in a resource's own directory that exists while the database equals the last commit or load.
+const cleanName = "clean"
 
 func (r *resource) in(name string) string { return filepath.Join(r.dir, name) }
 
 // dirty records, durably, that the database is about to differ from the last commit or load.
-func (r *resource) dirty() error {
-	err := os.Remove(r.in(cleanName))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return errors.Join(err, atomicfile.SyncDir(r.dir))
-}
+func (r *resource) dirty() error { return atomicfile.Remove(r.in(cleanName)) }
 
 // clean records that the database at a mark equals the last commit or load.
 func (r *resource) clean(mark string) error {
@@ -157,15 +148,4 @@ func (r *resource) Changed(ctx context.Context) (bool, error) {
 func (r *resource) mark(ctx context.Context) (mark string, err error) {
 	err = r.with(ctx, forVersions, func(c *connection) (err error) { mark, err = c.value(ctx, markSQL); return err })
 	return mark, err
-}
-
-// forget removes the files of the resource.
-func (r *resource) forget() error {
-	var errs []error
-	for _, name := range []string{cleanName, knownName} {
-		if err := os.Remove(r.in(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			errs = append(errs, err)
-		}
-	}
-	return errors.Join(errs...)
 }

@@ -43,7 +43,7 @@ func (r *resource) Commit(ctx context.Context, w domarkx.VersionWriter) error {
 	if err != nil {
 		return err
 	}
-	v, err := database.Begin(ctx, w, r.in(knownName))
+	v, err := database.Begin(ctx, w)
 	if err != nil {
 		return err
 	}
@@ -51,9 +51,6 @@ func (r *resource) Commit(ctx context.Context, w domarkx.VersionWriter) error {
 		return err
 	}
 	if err := browse(ctx, v, c); err != nil {
-		return err
-	}
-	if err := v.Finish(); err != nil {
 		return err
 	}
 	// SQLite syncs the file, but not the directory from which it has removed the journal of the last transaction. After

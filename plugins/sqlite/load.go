@@ -7,8 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
-	"syscall"
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonvalue"
@@ -16,25 +14,27 @@ import (
 	"github.com/domarkx/domarkx/plugins/database"
 )
 
-// Load replaces the database by that of a version, byte for byte. It writes a temporary file and renames it. It returns
-// [domarkx.ErrCorrupt] for a version that is not one of this type.
+// Load replaces the database by that of a version, byte for byte. It writes a new file and renames it. It returns
+// [domarkx.ErrCorrupt] for a version that is not one of this type, and an error if another program uses the database.
 func (r *resource) Load(ctx context.Context, reader domarkx.VersionReader, version string) error {
-	f, err := os.CreateTemp(r.dir, atomicfile.TempPrefix)
+	f, err := atomicfile.Create(r.path, r.mode())
 	if err != nil {
 		return err
 	}
-	err = restore(ctx, reader, version, f)
-	if err == nil {
-		err = f.Chmod(r.mode())
+	defer f.Abort()
+	if err := restore(ctx, reader, version, f); err != nil {
+		return err
 	}
-	if err == nil {
-		err = f.Sync()
+	if err := r.leave(ctx); err != nil {
+		return fmt.Errorf("the database is used by another program, end it and try again: %w", err)
 	}
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = r.replace(ctx, f.Name())
+	for _, path := range append(r.journals(), r.in(stampName)) {
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
 	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
+	if err := f.Commit(); err != nil {
+		return err
 	}
 	return r.loaded()
 }
@@ -46,50 +46,6 @@ func (r *resource) mode() fs.FileMode {
 		return 0o644
 	}
 	return info.Mode().Perm()
-}
-
-// replace moves a file to the path of the database. It returns an error if another program uses the database.
-func (r *resource) replace(ctx context.Context, with string) error {
-	if err := r.leave(ctx); err != nil {
-		return fmt.Errorf("the database is used by another program, end it and try again: %w", err)
-	}
-	for _, path := range append(r.journals(), r.in(stampName)) {
-		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-	}
-	err := os.Rename(with, r.path)
-	if errors.Is(err, syscall.EXDEV) {
-		err = r.moveAcross(with)
-	}
-	return errors.Join(err, atomicfile.SyncDir(filepath.Dir(r.path)))
-}
-
-// moveAcross moves a file to the path of the database, which is on another file system.
-func (r *resource) moveAcross(from string) error {
-	source, err := os.Open(from)
-	if err != nil {
-		return err
-	}
-	defer source.Close()
-	beside, err := os.CreateTemp(filepath.Dir(r.path), atomicfile.TempPrefix)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(beside, source)
-	if err == nil {
-		err = beside.Chmod(r.mode())
-	}
-	if err == nil {
-		err = beside.Sync()
-	}
-	if err = errors.Join(err, beside.Close()); err == nil {
-		err = os.Rename(beside.Name(), r.path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(beside.Name()))
-	}
-	return os.Remove(from)
 }
 
 // leave makes SQLite finish or undo the changes in the journal and the log of the database and remove both, so that it does

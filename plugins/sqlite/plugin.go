@@ -14,6 +14,7 @@ import (
 	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
 	"github.com/domarkx/domarkx/plugins/database"
+	"github.com/domarkx/domarkx/plugins/directory"
 	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
 )
 
@@ -57,8 +58,11 @@ func (p Plugin) Open(_ context.Context, env domarkx.Env) (domarkx.Resource, erro
 	r := &resource{dir: dir, path: filepath.Join(dir, fileName), own: true, lockTimeout: p.lockTimeout}
 	if path, named := env.Config.Get("path"); named && !env.Private {
 		r.own = false
-		if r.path, err = inWorkTree(env, path.Text()); err != nil {
+		if r.path, err = directory.InWorkTree(env, path.Text(), true); err != nil {
 			return nil, err
+		}
+		if info, err := os.Lstat(r.path); err == nil && !info.Mode().IsRegular() {
+			return nil, fmt.Errorf("path %q is not a regular file: %w", path.Text(), domarkx.ErrInvalid)
 		}
 	}
 	if err := atomicfile.Sweep(r.dir); err != nil {
@@ -79,7 +83,6 @@ func (p Plugin) Open(_ context.Context, env domarkx.Env) (domarkx.Resource, erro
 const (
 	fileName  = "database.sqlite"
 	stampName = "committed"
-	knownName = "known"
 )
 
 // A resource is an open database. Each call has its own connection, so that no call sees the settings or temporary
@@ -97,7 +100,7 @@ func (r *resource) Close(context.Context) error { return nil }
 
 // TearDown removes the state of the resource, and the database if it is private.
 func (r *resource) TearDown(context.Context) error {
-	paths := []string{filepath.Join(r.dir, stampName), filepath.Join(r.dir, knownName)}
+	paths := []string{r.in(stampName)}
 	if r.own {
 		paths = append(append(paths, r.path), r.journals()...)
 	}
