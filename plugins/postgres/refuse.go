@@ -88,42 +88,23 @@ WHERE NOT r.rolsuper AND (
   EXISTS (SELECT FROM pg_available_extension_versions() v JOIN pg_available_extensions() x ON v.name = x.name AND v.version = x.default_version WHERE v.name = m.extname AND v.superuser)
   OR EXISTS (SELECT FROM pg_depend s WHERE s.classid = 'pg_extension'::regclass AND s.objid = m.extension AND s.refclassid = 'pg_namespace'::regclass AND s.xmin <> m.xmin)) ORDER BY 1`
 
-// configSQL lists the tables of extensions with data of users, and the condition for that data.
-const configSQL = `SELECT e.extname, c.oid::regclass, coalesce(nullif(e.extcondition[k.n], ''), '') FROM pg_extension e, unnest(e.extconfig) WITH ORDINALITY AS k (oid, n) JOIN pg_class c ON c.oid = k.oid
-WHERE c.relkind = 'r' ORDER BY 1, 2`
-
-// A naming is a column whose values refer to objects by number.
-type naming struct{ column, lost, why string }
-
-// namingSQL lists the columns whose values COPY writes as names.
-const namingSQL = `SELECT quote_ident(n.nspname) || '.' || quote_ident(c.relname), quote_ident(attname), atttypid::regtype FROM pg_attribute a JOIN pg_class c ON c.oid = attrelid JOIN pg_namespace n ON n.oid = relnamespace
-WHERE c.relkind = 'r' AND c.relpersistence <> 't' AND ` + userSchemas + ` AND attnum > 0 AND NOT attisdropped AND atttypid IN ('regclass'::regtype, 'regproc'::regtype, 'regoper'::regtype, 'regrole'::regtype) ORDER BY 1, attnum`
-
-// namingColumns returns the columns whose values COPY writes as names, with queries that report
-// whether a name could not be read back: it is that of an index, which is created after the rows, of
-// one of several overloads, or of a role, which may be missing on another server.
-func namingColumns(ctx context.Context, c *connection) ([]naming, error) {
-	var found []naming
-	err := c.rows(ctx, namingSQL, nil, func(row [][]byte) error {
-		exists := func(catalog, condition string) string {
-			return fmt.Sprintf("SELECT EXISTS (SELECT FROM ONLY %s t JOIN pg_catalog.%s c ON c.oid = t.%s WHERE %s)", row[0], catalog, row[1], condition)
-		}
-		n := naming{column: fmt.Sprintf("column %s of table %s", row[1], row[0])}
-		switch string(row[2]) {
-		case "regclass":
-			n.lost, n.why = exists("pg_class", "c.relkind IN ('i', 'I')"), "names an index, which is made after the rows"
-		case "regproc":
-			n.lost, n.why = exists("pg_proc", "EXISTS (SELECT FROM pg_catalog.pg_proc o WHERE o.proname = c.proname AND o.pronamespace = c.pronamespace AND o.oid <> c.oid)"), "names one of several functions of a name; regprocedure tells which"
-		case "regoper":
-			n.lost, n.why = exists("pg_operator", "EXISTS (SELECT FROM pg_catalog.pg_operator o WHERE o.oprname = c.oprname AND o.oprnamespace = c.oprnamespace AND o.oid <> c.oid)"), "names one of several operators of a name; regoperator tells which"
-		case "regrole":
-			n.lost, n.why = exists("pg_roles", "c.rolname !~ '^pg_'"), "names a role, which not every server has"
-		}
-		found = append(found, n)
-		return nil
-	})
-	return found, err
-}
+// rowsSQL lists what no version can contain if there are certain rows, each with a query that reports whether there are:
+// tables of extensions with data of users, and columns whose values COPY writes as names that could not be read back, which
+// are those of indexes, which are created after the rows, of one of several overloads, and of roles, which may be missing on
+// another server.
+const rowsSQL = `SELECT format('table %s is part of the extension %s, and has rows of yours', c.oid::regclass, e.extname),
+  format('SELECT EXISTS (SELECT FROM %s %s)', c.oid::regclass, e.extcondition[k.n])
+FROM pg_extension e, unnest(e.extconfig) WITH ORDINALITY AS k (oid, n) JOIN pg_class c ON c.oid = k.oid WHERE c.relkind = 'r'
+UNION ALL SELECT format('column %I of table %I.%I %s', attname, nspname, relname, why),
+  format('SELECT EXISTS (SELECT FROM ONLY %I.%I t JOIN pg_catalog.%s c ON c.oid = t.%I WHERE %s)', nspname, relname, catalog, attname, lost)
+FROM pg_attribute a JOIN pg_class c ON c.oid = attrelid JOIN pg_namespace n ON n.oid = relnamespace JOIN (VALUES
+  ('regclass'::regtype, 'pg_class', 'c.relkind IN (''i'', ''I'')', 'names an index, which is made after the rows'),
+  ('regproc', 'pg_proc', 'EXISTS (SELECT FROM pg_catalog.pg_proc o WHERE o.proname = c.proname AND o.pronamespace = c.pronamespace AND o.oid <> c.oid)',
+    'names one of several functions of a name; regprocedure tells which'),
+  ('regoper', 'pg_operator', 'EXISTS (SELECT FROM pg_catalog.pg_operator o WHERE o.oprname = c.oprname AND o.oprnamespace = c.oprnamespace AND o.oid <> c.oid)',
+    'names one of several operators of a name; regoperator tells which'),
+  ('regrole', 'pg_roles', 'c.rolname !~ ''^pg_''', 'names a role, which not every server has')) AS names (type, catalog, lost, why) ON names.type = atttypid
+WHERE c.relkind = 'r' AND c.relpersistence <> 't' AND ` + userSchemas + ` AND attnum > 0 AND NOT attisdropped ORDER BY 1`
 
 // maxNamed is the number of refused objects that an error lists.
 const maxNamed = 10
@@ -149,34 +130,21 @@ func refuse(ctx context.Context, c, rows *connection) error {
 			return err
 		}
 	}
-	var kept [][3]string
-	err := c.rows(ctx, configSQL, nil, func(row [][]byte) error {
-		kept = append(kept, [3]string{string(row[0]), string(row[1]), string(row[2])})
+	var conditions [][2]string
+	err := c.rows(ctx, rowsSQL, nil, func(row [][]byte) error {
+		conditions = append(conditions, [2]string{string(row[0]), string(row[1])})
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	for _, k := range kept {
-		some, err := rows.value(ctx, "SELECT EXISTS (SELECT FROM "+k[1]+" "+k[2]+")")
+	for _, condition := range conditions {
+		some, err := rows.value(ctx, condition[1])
 		if err != nil {
-			return fmt.Errorf("the rows of the extension %s: %w", k[0], err)
+			return fmt.Errorf("finding out whether %s: %w", condition[0], err)
 		}
 		if some == "t" {
-			name(fmt.Sprintf("table %s is part of the extension %s, and has rows of yours", k[1], k[0]))
-		}
-	}
-	columns, err := namingColumns(ctx, c)
-	if err != nil {
-		return err
-	}
-	for _, n := range columns {
-		some, err := rows.value(ctx, n.lost)
-		if err != nil {
-			return fmt.Errorf("the values of %s: %w", n.column, err)
-		}
-		if some == "t" {
-			name(n.column + " " + n.why)
+			name(condition[0])
 		}
 	}
 	if len(found) == 0 {
