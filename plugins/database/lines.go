@@ -1,6 +1,7 @@
 package database
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"hash/fnv"
@@ -11,73 +12,62 @@ import (
 type Lines struct {
 	v               *Version
 	path, ext       string
-	size            int
-	held            []part // files that stay in memory while the table may still fit into a single file
-	split           bool
-	now             part
-	directory, file int // numbers of the next directory and file
-}
-
-// A part is the content of one file of rows.
-type part struct {
-	data []byte
-	last bool // whether this is the last file in its directory
+	data            []byte // rows that are in no file yet
+	split           bool   // whether they need more than one file
+	directory, file int    // numbers of the next directory and file
 }
 
 // Lines starts a table.
 func (v *Version) Lines(path, ext string) *Lines { return &Lines{v: v, path: path, ext: ext} }
 
-// Add adds a row, which must end with its newline.
+// Add adds a row, which must end with its newline, and contain no other.
 func (l *Lines) Add(ctx context.Context, row []byte) error {
-	l.size += len(row)
-	l.now.data = append(l.now.data, row...)
-	ends, last := cut(row, len(l.now.data))
-	if !ends {
+	if l.split {
+		return l.add(ctx, row)
+	}
+	if l.data = append(l.data, row...); len(l.data) <= oneFile {
 		return nil
 	}
-	l.now.last = last
-	full := l.now
-	l.now = part{}
-	if !l.split && l.size <= oneFile {
-		l.held = append(l.held, full)
-		return nil
-	}
-	return l.give(ctx, append(l.hold(), full)...)
-}
-
-// hold writes the files that were kept in memory, because the table needs more than one file.
-func (l *Lines) hold() []part {
-	held := l.held
-	l.held, l.split = nil, true
-	return held
-}
-
-func (l *Lines) give(ctx context.Context, parts ...part) error {
-	for _, p := range parts {
-		if err := l.v.File(ctx, fmt.Sprintf("%s.rows/%04d/%03d.%s", l.path, l.directory, l.file, l.ext), p.data); err != nil {
+	rows := l.data
+	l.data, l.split = nil, true
+	for row := range bytes.Lines(rows) {
+		if err := l.add(ctx, row); err != nil {
 			return err
-		}
-		if l.file++; p.last {
-			l.directory, l.file = l.directory+1, 0
 		}
 	}
 	return nil
 }
 
+// add adds a row to one of several files.
+func (l *Lines) add(ctx context.Context, row []byte) error {
+	l.data = append(l.data, row...)
+	ends, last := cut(row, len(l.data))
+	if !ends {
+		return nil
+	}
+	if err := l.give(ctx); err != nil {
+		return err
+	}
+	l.data = l.data[:0]
+	if l.file++; last {
+		l.directory, l.file = l.directory+1, 0
+	}
+	return nil
+}
+
+func (l *Lines) give(ctx context.Context) error {
+	return l.v.File(ctx, fmt.Sprintf("%s.rows/%04d/%03d.%s", l.path, l.directory, l.file, l.ext), l.data)
+}
+
 // End completes the table.
 func (l *Lines) End(ctx context.Context) error {
-	if l.split || l.size > oneFile {
-		parts := l.hold()
-		if len(l.now.data) > 0 {
-			parts = append(parts, l.now)
-		}
-		return l.give(ctx, parts...)
+	switch {
+	case !l.split:
+		return l.v.File(ctx, l.path+"."+l.ext, l.data)
+	case len(l.data) > 0:
+		return l.give(ctx)
 	}
-	var all []byte
-	for _, p := range append(l.held, l.now) {
-		all = append(all, p.data...)
-	}
-	return l.v.File(ctx, l.path+"."+l.ext, all)
+	return nil
 }
 
 // A row's hash decides whether a file, or a directory, ends after that row (content-defined

@@ -79,22 +79,23 @@ func unbrowsable(ctx context.Context, err error) bool {
 	return ctx.Err() == nil && errors.As(err, &e) && sqlite3.Primary(err) != sqlite3.Busy
 }
 
-// each calls fn for each row.
-func each(c *sqlite3.Conn, sql string, fn func(*sqlite3.Stmt) (more bool, err error)) error {
+// each runs a query and calls fn for each row.
+func each(c *sqlite3.Conn, sql string, args []any, fn func(*sqlite3.Stmt) error) error {
 	s, _, err := c.Prepare(sql)
 	if err != nil {
 		return err
 	}
-	for {
-		found, err := s.Step()
-		more := false
-		if found {
-			more, err = fn(s)
-		}
-		if !more || err != nil {
-			return errors.Join(err, s.Close())
-		}
+	for i, a := range args {
+		err = errors.Join(err, s.Bind(i+1, a))
 	}
+	for err == nil {
+		var found bool
+		if found, err = s.Step(); !found {
+			break
+		}
+		err = fn(s)
+	}
+	return errors.Join(err, s.Close())
 }
 
 func text(s *sqlite3.Stmt, i int) string {
@@ -107,9 +108,9 @@ func definitions(c *sqlite3.Conn) (string, error) {
 	var b strings.Builder
 	const sql = `SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL
 ORDER BY CASE type WHEN 'table' THEN 1 WHEN 'index' THEN 2 WHEN 'view' THEN 3 ELSE 4 END, tbl_name, name`
-	err := each(c, sql, func(s *sqlite3.Stmt) (bool, error) {
+	err := each(c, sql, nil, func(s *sqlite3.Stmt) error {
 		b.WriteString(text(s, 0) + ";\n")
-		return true, nil
+		return nil
 	})
 	return b.String(), err
 }
@@ -118,9 +119,9 @@ ORDER BY CASE type WHEN 'table' THEN 1 WHEN 'index' THEN 2 WHEN 'view' THEN 3 EL
 func listTables(c *sqlite3.Conn) ([]table, error) {
 	var tables []table
 	const sql = `SELECT name FROM pragma_table_list WHERE schema = 'main' AND type IN ('table', 'shadow') AND name <> 'sqlite_schema'`
-	err := each(c, sql, func(s *sqlite3.Stmt) (bool, error) {
+	err := each(c, sql, nil, func(s *sqlite3.Stmt) error {
 		tables = append(tables, table{name: text(s, 0)})
-		return true, nil
+		return nil
 	})
 	if err != nil {
 		return nil, err
@@ -128,11 +129,11 @@ func listTables(c *sqlite3.Conn) ([]table, error) {
 	slices.SortFunc(tables, func(a, b table) int { return cmp.Compare(a.name, b.name) })
 	for i := range tables {
 		t := &tables[i]
-		err := each(c, "PRAGMA main.table_xinfo("+quote(t.name)+")", func(s *sqlite3.Stmt) (bool, error) {
+		err := each(c, "PRAGMA main.table_xinfo("+quote(t.name)+")", nil, func(s *sqlite3.Stmt) error {
 			if hidden, _ := s.Column(6).(int64); hidden == 0 {
 				t.columns = append(t.columns, text(s, 1))
 			}
-			return true, nil
+			return nil
 		})
 		if err != nil {
 			return nil, err
@@ -153,16 +154,16 @@ func (t table) read(c *sqlite3.Conn, limit int) ([][]byte, error) {
 	}
 	members := make([]jsonvalue.Member, len(t.columns))
 	var rows [][]byte
-	err := each(c, fmt.Sprintf("SELECT %s FROM main.%s NOT INDEXED", strings.Join(quoted, ", "), quote(t.name)), func(s *sqlite3.Stmt) (bool, error) {
+	err := each(c, fmt.Sprintf("SELECT %s FROM main.%s NOT INDEXED", strings.Join(quoted, ", "), quote(t.name)), nil, func(s *sqlite3.Stmt) error {
 		for i, name := range t.columns {
 			members[i] = jsonvalue.Member{Name: name, Value: database.Value(s.Column(i))}
 		}
 		row := append(jsonvalue.ObjectValue(members...).AppendJSON(nil, "", ""), '\n')
 		if limit -= len(row); limit < 0 {
-			return false, errTooMany
+			return errTooMany
 		}
 		rows = append(rows, row)
-		return true, nil
+		return nil
 	})
 	return rows, err
 }

@@ -167,37 +167,35 @@ func (s *session) rows(stmt *sqlite3.Stmt) (*database.Rows, error) {
 // bind sets the parameters of a statement.
 func bind(stmt *sqlite3.Stmt, args []database.Argument) error {
 	parameters := stmt.Parameters()
-	byName := map[string]any{}
-	named := false
-	for _, a := range args {
-		named = named || a.Name != ""
-		byName[strings.TrimLeft(a.Name, ":@$")] = a.Value
-	}
-	if named {
-		used := map[string]bool{}
-		for i, p := range parameters {
-			name := strings.TrimLeft(p, ":@$")
-			value, ok := byName[name]
-			if !ok || p == "" {
-				return database.Errorf(domarkx.CodeInvalid, "args has nothing for parameter %d %q", i+1, p)
-			}
-			used[name] = true
-			if err := stmt.Bind(i+1, flag(value)); err != nil {
+	if len(args) == 0 || args[0].Name == "" { // Statement returns either no names, or only names
+		if len(args) != len(parameters) {
+			return database.Errorf(domarkx.CodeInvalid, "%d args for %d parameters", len(args), len(parameters))
+		}
+		for i, a := range args {
+			if err := stmt.Bind(i+1, flag(a.Value)); err != nil {
 				return err
 			}
 		}
-		if len(used) < len(byName) {
-			return database.Errorf(domarkx.CodeInvalid, "args has names for which the statement has no parameters")
-		}
 		return nil
 	}
-	if len(args) != len(parameters) {
-		return database.Errorf(domarkx.CodeInvalid, "%d args for %d parameters", len(args), len(parameters))
+	byName := map[string]any{}
+	for _, a := range args {
+		byName[strings.TrimLeft(a.Name, ":@$")] = a.Value
 	}
-	for i, a := range args {
-		if err := stmt.Bind(i+1, flag(a.Value)); err != nil {
+	used := map[string]bool{}
+	for i, p := range parameters {
+		name := strings.TrimLeft(p, ":@$")
+		value, ok := byName[name]
+		if !ok || p == "" {
+			return database.Errorf(domarkx.CodeInvalid, "args has nothing for parameter %d %q", i+1, p)
+		}
+		used[name] = true
+		if err := stmt.Bind(i+1, flag(value)); err != nil {
 			return err
 		}
+	}
+	if len(used) < len(byName) {
+		return database.Errorf(domarkx.CodeInvalid, "args has names for which the statement has no parameters")
 	}
 	return nil
 }

@@ -1,8 +1,6 @@
 package sqlite
 
 import (
-	"errors"
-
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/plugins/database"
@@ -63,27 +61,16 @@ func (s *session) schema(domarkx.Call) (domarkx.Result, error) {
 }
 
 // objects runs a query and returns its rows as objects.
-func (s *session) objects(sql string, args []any, names ...string) ([]jsonvalue.Value, error) {
-	stmt, _, err := s.Prepare(sql)
-	if err != nil {
-		return nil, err
-	}
-	for i, a := range args {
-		err = errors.Join(err, stmt.Bind(i+1, a))
-	}
-	var objects []jsonvalue.Value
-	for err == nil {
-		var found bool
-		if found, err = stmt.Step(); err != nil || !found {
-			break
-		}
+func (s *session) objects(sql string, args []any, names ...string) (objects []jsonvalue.Value, err error) {
+	err = each(s.Conn, sql, args, func(stmt *sqlite3.Stmt) error {
 		members := make([]jsonvalue.Member, len(names))
 		for i, name := range names {
 			members[i] = jsonvalue.Member{Name: name, Value: member(name, stmt.Column(i))}
 		}
 		objects = append(objects, jsonvalue.ObjectValue(members...))
-	}
-	return objects, errors.Join(err, stmt.Close())
+		return nil
+	})
+	return objects, err
 }
 
 // member returns the value of a member of an object. Some members are booleans, which SQLite stores as integers.
