@@ -93,10 +93,10 @@ func (d *Dir) Xattrs() ([]domarkx.Xattr, error) { return xattrs(d.fd) }
 func (d *Dir) SetXattrs(want []domarkx.Xattr) error { return setXattrs(d.fd, want) }
 
 // Xattrs returns the extended attributes of the file that versions contain, sorted by name.
-func (f *File) Xattrs() ([]domarkx.Xattr, error) { return xattrs(f.fd) }
+func (f *File) Xattrs() ([]domarkx.Xattr, error) { return xattrs(int(f.Fd())) }
 
 // SetXattrs replaces these attributes.
-func (f *File) SetXattrs(want []domarkx.Xattr) error { return setXattrs(f.fd, want) }
+func (f *File) SetXattrs(want []domarkx.Xattr) error { return setXattrs(int(f.Fd()), want) }
 
 // Chown changes the owner of the file at a path.
 func (d *Dir) Chown(at string, f domarkx.File) error {
@@ -117,7 +117,7 @@ func (d *Dir) Chown(at string, f domarkx.File) error {
 		return err
 	}
 	defer file.Close()
-	if err := unix.Fchown(file.fd, int(f.UID), int(f.GID)); err != nil {
+	if err := unix.Fchown(int(file.Fd()), int(f.UID), int(f.GID)); err != nil {
 		return err
 	}
 	// chown(2) clears set-id bits and capabilities.

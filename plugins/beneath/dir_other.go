@@ -89,9 +89,6 @@ func statOf(info fs.FileInfo) Stat {
 	return s
 }
 
-// A File is an open regular file.
-type File struct{ *os.File }
-
 func (f *File) Reader(most int64) io.Reader { return io.LimitReader(f, most) }
 
 func (f *File) Stat() (Stat, error) {
@@ -170,9 +167,6 @@ func (d *Dir) Sync() error {
 	}
 	return errors.Join(atomicfile.Sync(f), f.Close())
 }
-
-// Sync syncs the file, where the system can.
-func (f *File) Sync() error { return atomicfile.Sync(f.File) }
 
 func (d *Dir) Xattrs() ([]domarkx.Xattr, error)  { return nil, nil }
 func (d *Dir) SetXattrs([]domarkx.Xattr) error   { return nil }

@@ -3,6 +3,7 @@ package beneath
 import (
 	"errors"
 	"io"
+	"os"
 	"time"
 
 	"github.com/domarkx/domarkx/format/domarkx"
@@ -10,59 +11,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A File is an open regular file. Unlike an os.File it is not registered with the
-// runtime's poller, which does not support regular files anyway.
-type File struct{ fd int }
-
-// Read reads from the file (see [io.Reader]).
-func (f *File) Read(p []byte) (int, error) {
-	n, err := retry(func() (int, error) { return unix.Read(f.fd, p) })
-	if err != nil {
-		return 0, err
-	}
-	if n == 0 && len(p) > 0 {
-		return 0, io.EOF
-	}
-	return n, nil
-}
-
 // Reader returns a reader of at most that many bytes. It does not read holes.
-func (f *File) Reader(most int64) io.Reader { return sparse.Reader(f.fd, most) }
-
-// WriteAt writes all of p or returns an error.
-func (f *File) WriteAt(p []byte, at int64) (int, error) {
-	for done := 0; ; {
-		n, err := retry(func() (int, error) { return unix.Pwrite(f.fd, p[done:], at+int64(done)) })
-		if done += max(n, 0); err != nil || done == len(p) {
-			return done, err
-		}
-	}
-}
-
-// Truncate sets the size of the file.
-func (f *File) Truncate(size int64) error { return unix.Ftruncate(f.fd, size) }
-
-// Sync syncs the file, even if it is open only for reading.
-func (f *File) Sync() error {
-	_, err := retry(func() (int, error) { return 0, unix.Fsync(f.fd) })
-	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EOPNOTSUPP) {
-		return nil // for example a FUSE file system without fsync
-	}
-	return err
-}
-
-// Close closes the file.
-func (f *File) Close() error { return unix.Close(f.fd) }
+func (f *File) Reader(most int64) io.Reader { return sparse.Reader(int(f.Fd()), most) }
 
 // HasWriter reports whether a program has an open file, or a part of it in memory, for writing.
 func (f *File) HasWriter() (bool, error) {
 	// The kernel grants a read lease only if no one has. It is given up at once.
-	_, err := unix.FcntlInt(uintptr(f.fd), unix.F_SETLEASE, unix.F_RDLCK)
+	_, err := unix.FcntlInt(f.Fd(), unix.F_SETLEASE, unix.F_RDLCK)
 	if errors.Is(err, unix.EAGAIN) {
 		return true, nil
 	}
 	if err == nil {
-		_, err = unix.FcntlInt(uintptr(f.fd), unix.F_SETLEASE, unix.F_UNLCK)
+		_, err = unix.FcntlInt(f.Fd(), unix.F_SETLEASE, unix.F_UNLCK)
 	}
 	return false, err
 }
@@ -70,7 +30,7 @@ func (f *File) HasWriter() (bool, error) {
 // Touch sets the mtime to the present. A write within the same tick of the kernel's clock sets another one.
 func (f *File) Touch() error {
 	now := unix.NsecToTimespec(time.Now().UnixNano())
-	return unix.UtimesNanoAt(f.fd, "", []unix.Timespec{now, now}, unix.AT_EMPTY_PATH)
+	return unix.UtimesNanoAt(int(f.Fd()), "", []unix.Timespec{now, now}, unix.AT_EMPTY_PATH)
 }
 
 // OpenFile opens a regular file for reading. It does not block on other types.
@@ -81,7 +41,7 @@ func (d *Dir) OpenFile(name string) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &File{fd}, nil
+	return &File{os.NewFile(uintptr(fd), name)}, nil
 }
 
 // Create creates a new regular file for writing.
@@ -92,20 +52,20 @@ func (d *Dir) Create(name string) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &File{fd}, nil
+	return &File{os.NewFile(uintptr(fd), name)}, nil
 }
 
 // Stat returns the stat of an open file.
 func (f *File) Stat() (Stat, error) {
 	var st unix.Stat_t
-	if err := unix.Fstat(f.fd, &st); err != nil {
+	if err := unix.Fstat(int(f.Fd()), &st); err != nil {
 		return Stat{}, err
 	}
 	return statOf(&st), nil
 }
 
 // Chmod sets the mode of the file.
-func (f *File) Chmod(mode uint32) error { return unix.Fchmod(f.fd, mode) }
+func (f *File) Chmod(mode uint32) error { return unix.Fchmod(int(f.Fd()), mode) }
 
 // Stat returns the stat of a file, or of the directory itself for "". It follows no links.
 func (d *Dir) Stat(name string) (Stat, error) {

@@ -39,7 +39,7 @@ func (r *resource) Commit(ctx context.Context, w domarkx.VersionWriter) error {
 		stop()
 		c.Close()
 	}()
-	s, err := r.stamp(f)
+	s, err := newStamp(f)
 	if err != nil {
 		return err
 	}
@@ -47,7 +47,7 @@ func (r *resource) Commit(ctx context.Context, w domarkx.VersionWriter) error {
 	if err != nil {
 		return err
 	}
-	if err := giveBytes(ctx, v, f, s.Size); err != nil {
+	if err := giveBytes(ctx, v, f, s.Stat.Size); err != nil {
 		return err
 	}
 	if err := browse(ctx, v, c); err != nil {

@@ -79,7 +79,7 @@ func (r *resource) loaded() error {
 		return err
 	}
 	defer f.Close()
-	s, err := r.stamp(f)
+	s, err := newStamp(f)
 	if err != nil {
 		return err
 	}

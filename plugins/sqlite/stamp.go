@@ -11,12 +11,12 @@ import (
 	"path/filepath"
 
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
+	"github.com/domarkx/domarkx/plugins/beneath"
 )
 
 // A stamp describes a state of the database file, so that a change can be detected without reading the file.
 type stamp struct {
-	Size   int64
-	Stat   string // see identity
+	Stat   beneath.Stat
 	Header []byte // the file's header, with a change counter (https://www.sqlite.org/fileformat.html)
 }
 
@@ -24,8 +24,8 @@ const headerSize = 100
 
 func (r *resource) in(name string) string { return filepath.Join(r.dir, name) }
 
-func (r *resource) stamp(f *os.File) (stamp, error) {
-	info, err := f.Stat()
+func newStamp(f *os.File) (stamp, error) {
+	st, err := (&beneath.File{File: f}).Stat()
 	if err != nil {
 		return stamp{}, err
 	}
@@ -34,7 +34,7 @@ func (r *resource) stamp(f *os.File) (stamp, error) {
 	if err != nil && !errors.Is(err, io.EOF) {
 		return stamp{}, err
 	}
-	return stamp{Size: info.Size(), Stat: identity(info), Header: header[:n]}, nil
+	return stamp{st, header[:n]}, nil
 }
 
 func (s stamp) write(path string) error {
@@ -70,9 +70,9 @@ func (r *resource) Changed(context.Context) (bool, error) {
 		return false, err
 	}
 	defer f.Close() // releases no locks, since no connection is open
-	now, err := r.stamp(f)
+	now, err := newStamp(f)
 	if err != nil {
 		return false, err
 	}
-	return now.Size != then.Size || now.Stat != then.Stat || !bytes.Equal(now.Header, then.Header), nil
+	return !now.Stat.Same(then.Stat) || !bytes.Equal(now.Header, then.Header), nil
 }

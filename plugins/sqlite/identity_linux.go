@@ -1,5 +1,0 @@
-package sqlite
-
-import "syscall"
-
-func changeTime(s *syscall.Stat_t) int64 { return s.Ctim.Nano() }
