@@ -168,39 +168,28 @@ func (l *load) directory(ctx context.Context, path string, want domarkx.File, de
 	if err != nil {
 		return fmt.Errorf("%s: %w", quoted(path), err)
 	}
+	if !slices.IsSortedFunc(wanted, func(a, b domarkx.File) int { return strings.Compare(a.Name, b.Name) }) {
+		return fmt.Errorf("%s: its names are not sorted: %w", quoted(path), domarkx.ErrCorrupt)
+	}
 	wanted = slices.Clone(wanted)
 	for i := range wanted {
 		l.leaveAttributes(join(path, wanted[i].Name), &wanted[i])
 	}
-	records, err := l.fill(ctx, path, want, wanted, rec)
+	records, tasks, err := l.fill(ctx, path, want, wanted, rec)
 	if l.vanished(path, err) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	skipped := false
-	for i, at := 0, 0; i < len(wanted); i++ {
-		child := join(path, wanted[i].Name)
-		if l.skipped[child] || l.f.excluded(child, wanted[i].Type == domarkx.Directory) {
-			skipped = true
-			l.leave(child)
-			continue
-		}
-		if wanted[i].Type != domarkx.Directory {
-			continue
-		}
-		for at < len(records) && records[at].name != wanted[i].Name {
-			at++
-		}
-		if at == len(records) {
-			return fmt.Errorf("%s: its names are not sorted: %w", quoted(path), domarkx.ErrCorrupt)
-		}
-		if err := l.directory(ctx, child, wanted[i], depth+1, &records[at]); err != nil {
-			return err
+	for _, t := range tasks {
+		if t.want.Type == domarkx.Directory {
+			if err := l.directory(ctx, join(path, t.want.Name), t.want, depth+1, t.rec); err != nil {
+				return err
+			}
 		}
 	}
-	if !skipped { // otherwise the directory differs from the version, and the next commit has to notice
+	if len(tasks) == len(wanted) { // otherwise the directory differs from the version, and the next commit has to notice
 		l.out.put(path, records)
 	}
 	return nil
@@ -230,27 +219,27 @@ func (l *load) leave(path string) {
 }
 
 // fill writes the files of a directory and creates its subdirectories. It returns their
-// records, sorted by name.
-func (l *load) fill(ctx context.Context, path string, self domarkx.File, wanted []domarkx.File, rec *record) ([]record, error) {
+// records, sorted by name, and its tasks, without those of files that it leaves as they are.
+func (l *load) fill(ctx context.Context, path string, self domarkx.File, wanted []domarkx.File, rec *record) ([]record, []task, error) {
 	d, err := l.f.top.Open(path)
 	if errors.Is(err, fs.ErrPermission) {
 		l.directories = append(l.directories, pendingDirectory{path, self.Mode &^ 0o700, self.Mode, self.Xattrs})
 		d, err = l.f.openToChange(path)
 	}
 	if err != nil {
-		return nil, explain(path, err)
+		return nil, nil, explain(path, err)
 	}
 	defer d.Close()
 	st, err := d.Stat("")
 	if err != nil {
-		return nil, explain(path, err)
+		return nil, nil, explain(path, err)
 	}
 	if err := l.f.admit(path, st); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	attrs, err := d.Xattrs()
 	if err != nil {
-		return nil, explain(path, err)
+		return nil, nil, explain(path, err)
 	}
 	*rec = record{name: rec.name, stat: st, xattrs: self.Xattrs, racy: true}
 	rec.stat.Mode = self.Mode
@@ -270,25 +259,26 @@ func (l *load) fill(ctx context.Context, path string, self domarkx.File, wanted 
 	}
 	have, err := l.present(ctx, d, path, wanted, modify)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	records := make([]record, 0, len(wanted))
 	var tasks []task
 	for _, f := range wanted {
 		if err := checkName(path, f.Name); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		at := join(path, f.Name)
 		if l.skipped[at] || l.f.excluded(at, f.Type == domarkx.Directory) {
+			l.leave(at)
 			continue
 		}
 		records = append(records, record{name: f.Name})
 		tasks = append(tasks, task{want: f, have: have[f.Name], rec: &records[len(records)-1]})
 	}
 	if err := l.perform(ctx, d, path, tasks, modify); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return records, nil
+	return records, tasks, nil
 }
 
 // checkName returns domarkx.ErrCorrupt for a name that would lead out of the directory, such as

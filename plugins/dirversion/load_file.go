@@ -1,6 +1,7 @@
 package dirversion
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -242,28 +243,21 @@ var zeros [holeSize]byte
 // copyContent writes content to an empty file. It writes long runs of zeros as holes, so that
 // a sparse file cannot fill the disk.
 func copyContent(ctx context.Context, f *beneath.File, c domarkx.Content) error {
-	buf := make([]byte, min(256<<10, max(c.Size(), 1)))
+	buf := make([]byte, min(holeSize, c.Size()))
 	for at := int64(0); at < c.Size(); {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		n, err := c.ReadAt(buf[:min(int64(len(buf)), c.Size()-at)], at)
+		n, err := c.ReadAt(buf[:min(holeSize, c.Size()-at)], at)
 		if n == 0 && err != nil {
 			return err
 		}
-		for from := 0; from < n; {
-			to := from
-			for to < n && !isHole(buf[to:min(to+holeSize, n)]) {
-				to = min(to+holeSize, n)
-			}
-			if _, err := f.WriteAt(buf[from:to], at+int64(from)); err != nil {
+		if !bytes.Equal(buf[:n], zeros[:]) {
+			if _, err := f.WriteAt(buf[:n], at); err != nil {
 				return err
 			}
-			from = min(to+holeSize, n)
 		}
 		at += int64(n)
 	}
 	return f.Truncate(c.Size())
 }
-
-func isHole(b []byte) bool { return len(b) == holeSize && string(b) == string(zeros[:]) }
