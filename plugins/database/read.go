@@ -6,62 +6,27 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
 )
 
-// Top returns the files in the top directory of a version, keyed by name.
-func Top(ctx context.Context, r domarkx.VersionReader, version string) (map[string]domarkx.File, error) {
-	top, err := r.Top(ctx, version)
-	if err != nil {
-		return nil, err
-	}
-	files, err := r.Directory(ctx, top.ID)
-	if err != nil {
-		return nil, err
-	}
-	byName := make(map[string]domarkx.File, len(files))
-	for _, f := range files {
-		byName[f.Name] = f
-	}
-	return byName, nil
-}
-
 // deepest limits how deeply directories may be nested.
 const deepest = 16
 
-// Walk calls fn for each regular file below a directory of a version, sorted by name. Paths begin
-// with the path of that directory.
-func Walk(ctx context.Context, r domarkx.VersionReader, path string, directory domarkx.File, fn func(path string, f domarkx.File) error) error {
-	return walk(ctx, r, path, directory, 0, fn)
-}
-
-func walk(ctx context.Context, r domarkx.VersionReader, path string, directory domarkx.File, depth int, fn func(string, domarkx.File) error) error {
-	if directory.Type != domarkx.Directory || depth > deepest {
-		return fmt.Errorf("%q is not a directory of a database's version: %w", path, domarkx.ErrCorrupt)
-	}
-	files, err := r.Directory(ctx, directory.ID)
-	if err != nil {
-		return err
-	}
-	for _, f := range files {
-		if err := ctx.Err(); err != nil {
-			return err
+// Files returns the regular files of a version, by path.
+func Files(ctx context.Context, r domarkx.VersionReader, version string) (map[string]domarkx.File, error) {
+	files := map[string]domarkx.File{}
+	err := domarkx.WalkVersion(ctx, r, version, func(path string, f domarkx.File) error {
+		switch {
+		case f.Type == domarkx.Regular:
+			files[path] = f
+		case f.Type != domarkx.Directory || strings.Count(path, "/") > deepest:
+			return fmt.Errorf("%q is a %v, which is not in a database's version: %w", path, f.Type, domarkx.ErrCorrupt)
 		}
-		at := path + "/" + f.Name
-		switch f.Type {
-		case domarkx.Regular:
-			err = fn(at, f)
-		case domarkx.Directory:
-			err = walk(ctx, r, at, f, depth+1, fn)
-		default:
-			err = fmt.Errorf("%q is a %v: %w", at, f.Type, domarkx.ErrCorrupt)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+		return nil
+	})
+	return files, err
 }
 
 // Copy writes a file of a version to w.

@@ -42,32 +42,22 @@ func write(t *testing.T, m *plugintest.Memory, files map[string]string) string {
 	return id
 }
 
-func TestWalk(t *testing.T) {
+func TestFiles(t *testing.T) {
 	m := plugintest.NewMemory()
-	files := map[string]string{"a.txt": "a", "t/b/2": "", "t/b/1": "one", "t/c": "c"}
-	top, err := database.Top(t.Context(), m, write(t, m, files))
-	if err != nil || len(top) != 2 || top["a.txt"].Size != 1 || top["t"].Type != domarkx.Directory {
-		t.Fatalf("%v, %v", top, err)
+	want := map[string]string{"a.txt": "a", "t/b/2": "", "t/b/1": "one", "t/c": "c"}
+	version := write(t, m, want)
+	files, err := database.Files(t.Context(), m, version)
+	if err != nil || len(files) != len(want) {
+		t.Fatalf("%v, %v", files, err)
 	}
-	var paths []string
-	err = database.Walk(t.Context(), m, "t", top["t"], func(path string, f domarkx.File) error {
-		data, err := database.Read(t.Context(), m, f, 3)
-		if err != nil || string(data) != files[path] {
+	for path, f := range files {
+		if data, err := database.Read(t.Context(), m, f, 3); err != nil || string(data) != want[path] {
 			t.Errorf("%s: %q, %v", path, data, err)
 		}
-		paths = append(paths, path)
-		return nil
-	})
-	if got := strings.Join(paths, " "); err != nil || got != "t/b/1 t/b/2 t/c" {
-		t.Errorf("%s, %v", got, err)
-	}
-	stop := errors.New("stop")
-	if err := database.Walk(t.Context(), m, "t", top["t"], func(string, domarkx.File) error { return stop }); err != stop {
-		t.Errorf("an error of the function: %v", err)
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := database.Walk(ended, m, "t", top["t"], func(string, domarkx.File) error { return nil }); !errors.Is(err, context.Canceled) {
+	if _, err := database.Files(ended, m, version); !errors.Is(err, context.Canceled) {
 		t.Errorf("after the end of the context: %v", err)
 	}
 	if m.Open() != 0 {
@@ -79,6 +69,10 @@ func TestWalk(t *testing.T) {
 type odd struct {
 	plugintest.Memory
 	entry domarkx.File
+}
+
+func (o *odd) Top(context.Context, string) (domarkx.File, error) {
+	return domarkx.File{Type: domarkx.Directory}, nil
 }
 
 func (o *odd) Directory(context.Context, string) ([]domarkx.File, error) {
@@ -96,18 +90,17 @@ func (content) Close() error { return nil }
 func TestDamagedVersions(t *testing.T) {
 	m := plugintest.NewMemory()
 	directory := domarkx.File{Name: "d", Type: domarkx.Directory}
-	none := func(string, domarkx.File) error { return nil }
+	list := func(r domarkx.VersionReader, version string) error {
+		_, err := database.Files(t.Context(), r, version)
+		return err
+	}
 	for name, c := range map[string]struct {
 		read func() error
 		want error
 	}{
-		"an unknown version":     {func() error { _, err := database.Top(t.Context(), m, "none"); return err }, domarkx.ErrNotFound},
-		"a missing directory":    {func() error { return database.Walk(t.Context(), m, "t", directory, none) }, domarkx.ErrNotFound},
-		"a file for a directory": {func() error { return database.Walk(t.Context(), m, "t", domarkx.File{}, none) }, domarkx.ErrCorrupt},
-		"endless directories":    {func() error { return database.Walk(t.Context(), &odd{entry: directory}, "t", directory, none) }, domarkx.ErrCorrupt},
-		"a link among the files": {func() error {
-			return database.Walk(t.Context(), &odd{entry: domarkx.File{Type: domarkx.Symlink}}, "t", directory, none)
-		}, domarkx.ErrCorrupt},
+		"an unknown version":        {func() error { return list(m, "none") }, domarkx.ErrNotFound},
+		"endless directories":       {func() error { return list(&odd{entry: directory}, "") }, domarkx.ErrCorrupt},
+		"a link among the files":    {func() error { return list(&odd{entry: domarkx.File{Name: "l", Type: domarkx.Symlink}}, "") }, domarkx.ErrCorrupt},
 		"a missing content":         {func() error { return database.Copy(t.Context(), m, domarkx.File{ID: "none"}, io.Discard) }, domarkx.ErrNotFound},
 		"a content that is shorter": {func() error { return database.Copy(t.Context(), &odd{}, domarkx.File{Size: 4}, io.Discard) }, domarkx.ErrCorrupt},
 		"a directory for a file":    {func() error { _, err := database.Read(t.Context(), m, directory, 9); return err }, domarkx.ErrCorrupt},

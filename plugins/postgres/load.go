@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
@@ -65,7 +67,7 @@ type stored struct {
 
 // open reads everything in a version except the rows, and checks it.
 func open(ctx context.Context, reader domarkx.VersionReader, version string) (*stored, error) {
-	files, err := database.Top(ctx, reader, version)
+	files, err := database.Files(ctx, reader, version)
 	if err != nil {
 		return nil, err
 	}
@@ -91,20 +93,12 @@ func open(ctx context.Context, reader domarkx.VersionReader, version string) (*s
 			return nil, err
 		}
 	}
-	for name := range files {
-		if strings.HasPrefix(name, "large_objects.") {
-			return nil, fmt.Errorf("%s: an earlier commit of this program stored large objects, which a load does not create any more: %w", name, domarkx.ErrUnsupported)
-		}
-	}
 	found := map[string][]domarkx.File{}
-	if directory, ok := files[tablesDirectory]; ok {
-		err = database.Walk(ctx, reader, tablesDirectory, directory, func(path string, f domarkx.File) error {
-			found[tableOf(path)] = append(found[tableOf(path)], f)
-			return nil
-		})
-		if err != nil {
-			return nil, err
+	for _, path := range slices.Sorted(maps.Keys(files)) {
+		if strings.HasPrefix(path, "large_objects.") {
+			return nil, fmt.Errorf("%s: an earlier commit of this program stored large objects, which a load does not create any more: %w", path, domarkx.ErrUnsupported)
 		}
+		found[tableOf(path)] = append(found[tableOf(path)], files[path])
 	}
 	for _, t := range v.meta.Tables {
 		files, ok := found[t.path()]

@@ -94,7 +94,7 @@ func restore(ctx context.Context, reader domarkx.VersionReader, version string, 
 	if err := (Plugin{}).CheckVersion(ctx, reader, version); err != nil {
 		return err
 	}
-	files, err := database.Top(ctx, reader, version)
+	files, err := database.Files(ctx, reader, version)
 	if err != nil {
 		return err
 	}
@@ -106,7 +106,7 @@ func restore(ctx context.Context, reader domarkx.VersionReader, version string, 
 		return err
 	}
 	content, ok := files[fileName]
-	if !ok || content.Type != domarkx.Regular {
+	if !ok {
 		return bad("no file %s", fileName)
 	}
 	return database.Copy(ctx, reader, content, w)
