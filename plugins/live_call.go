@@ -13,6 +13,7 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonvalue"
+	"github.com/domarkx/domarkx/format/schema"
 	"github.com/domarkx/domarkx/plugins/permit"
 )
 
@@ -195,7 +196,7 @@ func (l *Live) tools(ctx context.Context, i int) (toolSet, error) {
 	if err != nil {
 		return toolSet{}, toolError(err)
 	}
-	set := newForeignToolSet(list)
+	set := newToolSet(list, func(t domarkx.Tool) (*schema.Schema, error) { return schema.CompileForeign(t.Schema.JSON()), nil })
 	r.own = &set
 	return set, nil
 }

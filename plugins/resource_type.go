@@ -34,25 +34,10 @@ type toolSet struct {
 	schemas map[string]func() (*schema.Schema, error)
 }
 
-// newForeignToolSet returns the tools of somebody who is not trusted.
-func newForeignToolSet(list []domarkx.Tool) toolSet {
+func newToolSet(list []domarkx.Tool, compile func(domarkx.Tool) (*schema.Schema, error)) toolSet {
 	schemas := make(map[string]func() (*schema.Schema, error), len(list))
 	for _, t := range list {
-		schemas[t.Name] = sync.OnceValues(func() (*schema.Schema, error) { return schema.CompileForeign(t.Schema.JSON()), nil })
-	}
-	return toolSet{list, schemas}
-}
-
-func newToolSet(plugin string, list []domarkx.Tool) toolSet {
-	schemas := make(map[string]func() (*schema.Schema, error), len(list))
-	for _, t := range list {
-		schemas[t.Name] = sync.OnceValues(func() (*schema.Schema, error) {
-			s, err := compile(t.Schema)
-			if err != nil {
-				return nil, fmt.Errorf("plugin %q, schema of its tool %q: %w", plugin, t.Name, err)
-			}
-			return s, nil
-		})
+		schemas[t.Name] = sync.OnceValues(func() (*schema.Schema, error) { return compile(t) })
 	}
 	return toolSet{list, schemas}
 }
@@ -74,7 +59,14 @@ func (k *resourceType) describe(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("plugin %q, schema of its config: %w", k.plugin.Type(), err)
 	}
-	k.description, k.config, k.tools, k.described = d, config, newToolSet(k.plugin.Type(), d.Tools), true
+	k.description, k.config, k.described = d, config, true
+	k.tools = newToolSet(d.Tools, func(t domarkx.Tool) (*schema.Schema, error) {
+		s, err := compile(t.Schema)
+		if err != nil {
+			return nil, fmt.Errorf("plugin %q, schema of its tool %q: %w", k.plugin.Type(), t.Name, err)
+		}
+		return s, nil
+	})
 	return nil
 }
 

@@ -128,7 +128,7 @@ func TestLarge(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := v.Large(t.Context(), "db", strings.NewReader("content")); err != nil {
+		if err := v.Large(t.Context(), "db", strings.NewReader("content"), 7); err != nil {
 			t.Fatal(err)
 		}
 		id, err := w.Finish(t.Context())
@@ -180,7 +180,7 @@ func TestWriterFails(t *testing.T) {
 		if err := rows.End(t.Context()); err != nil {
 			return err
 		}
-		return v.Large(t.Context(), "large", strings.NewReader("x"))
+		return v.Large(t.Context(), "large", strings.NewReader("x"), 1)
 	}
 	left := 0
 	for ; ; left++ {

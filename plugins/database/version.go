@@ -30,24 +30,24 @@ func (v *Version) File(ctx context.Context, path string, data []byte) error {
 			}
 		}
 	}
-	id, size, err := v.w.Content(ctx, bytes.NewReader(data))
-	if err != nil {
-		return err
-	}
-	if size != int64(len(data)) {
-		return fmt.Errorf("file %q: %d bytes of %d were stored: %w", path, size, len(data), domarkx.ErrCorrupt)
-	}
-	return v.w.Add(ctx, path, domarkx.File{Type: domarkx.Regular, Mode: 0o644, ID: id, Size: size})
+	return v.add(ctx, path, v.w.Content, bytes.NewReader(data), int64(len(data)))
 }
 
 // Large adds a large file at the top of the version. It stores the content in parts if the writer
 // is a [domarkx.PartWriter], since most parts stay the same from version to version.
-func (v *Version) Large(ctx context.Context, path string, r io.Reader) error {
+func (v *Version) Large(ctx context.Context, path string, r io.Reader, size int64) error {
 	store := v.w.Content
 	if p, ok := v.w.(domarkx.PartWriter); ok {
 		store = p.ContentInParts
 	}
-	id, size, err := store(ctx, r)
+	return v.add(ctx, path, store, r, size)
+}
+
+func (v *Version) add(ctx context.Context, path string, store func(context.Context, io.Reader) (string, int64, error), r io.Reader, size int64) error {
+	id, stored, err := store(ctx, r)
+	if err == nil && stored != size {
+		err = fmt.Errorf("file %q: %d bytes of %d were stored: %w", path, stored, size, domarkx.ErrConflict)
+	}
 	if err != nil {
 		return err
 	}

@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonvalue"
+	"github.com/domarkx/domarkx/plugins/beneath"
 )
 
 // Execute calls one of the [Tools] and reports whether the tool is one of them. Arguments that
@@ -64,16 +64,8 @@ func toolError(code, format string, args ...any) error {
 // explain converts an error of the file system to a ToolError.
 func explain(path string, err error) error {
 	var tool *domarkx.ToolError
-	var pe *fs.PathError
-	var le *os.LinkError
-	plain := err
-	switch {
-	case err == nil || errors.As(err, &tool) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded):
+	if err == nil || errors.As(err, &tool) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
-	case errors.As(err, &pe):
-		plain = pe.Err
-	case errors.As(err, &le):
-		plain = le.Err
 	}
 	path = filepath.ToSlash(path)
 	switch {
@@ -84,9 +76,9 @@ func explain(path string, err error) error {
 	case strings.Contains(err.Error(), "escapes from parent"): // the os package has no error to compare with
 		return toolError(domarkx.CodeRefused, "%q leads out of the resource", path)
 	case errors.Is(err, syscall.ENOTDIR), errors.Is(err, syscall.EISDIR), errors.Is(err, syscall.ENAMETOOLONG), errors.Is(err, syscall.ELOOP):
-		return toolError(domarkx.CodeInvalid, "%q: %v", path, plain)
+		return toolError(domarkx.CodeInvalid, "%q: %v", path, beneath.Bare(err))
 	}
-	return toolError(domarkx.CodeFailed, "%q: %v", path, plain)
+	return toolError(domarkx.CodeFailed, "%q: %v", path, beneath.Bare(err))
 }
 
 // value returns an object of the given names and values.

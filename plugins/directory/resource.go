@@ -1,17 +1,16 @@
 package directory
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
+	"github.com/domarkx/domarkx/plugins/beneath"
 	"github.com/domarkx/domarkx/plugins/dirversion"
 )
 
@@ -120,19 +119,19 @@ func InWorkTree(env domarkx.Env, path string, file bool) (string, error) {
 	}
 	check := func(real string) error {
 		for _, f := range forbiddenOf(env) {
-			if f = resolve(f); within(real, f) {
+			if f = beneath.Resolve(f); beneath.Within(real, f) {
 				_, err := refuse("is in %q, which no resource may reach", f)
 				return err
 			}
 		}
-		if !within(real, top) {
+		if !beneath.Within(real, top) {
 			_, err := refuse("leads out of the work tree")
 			return err
 		}
 		return nil
 	}
 	// Check where the path leads before creating anything there.
-	if err := check(resolve(filepath.Join(top, local))); err != nil {
+	if err := check(beneath.Resolve(filepath.Join(top, local))); err != nil {
 		return "", err
 	}
 	root, err := os.OpenRoot(top)
@@ -147,7 +146,7 @@ func InWorkTree(env domarkx.Env, path string, file bool) (string, error) {
 	if err := makeDirectories(root, directory); err != nil {
 		return "", fmt.Errorf("path %q: %w", path, err)
 	}
-	real := resolve(filepath.Join(top, local))
+	real := beneath.Resolve(filepath.Join(top, local))
 	return real, check(real)
 }
 
@@ -164,20 +163,6 @@ func makeDirectories(root *os.Root, local string) error {
 		return err
 	}
 	return atomicfile.SyncDir(filepath.Join(root.Name(), parent))
-}
-
-// resolve resolves the symbolic links in the part of a path that exists.
-func resolve(path string) string {
-	real, err := filepath.EvalSymlinks(path)
-	if err == nil || filepath.Dir(path) == path {
-		return cmp.Or(real, path)
-	}
-	return filepath.Join(resolve(filepath.Dir(path)), filepath.Base(path))
-}
-
-// within reports whether path is top or below it.
-func within(path, top string) bool {
-	return path == top || strings.HasPrefix(path, strings.TrimSuffix(top, string(filepath.Separator))+string(filepath.Separator))
 }
 
 // Path returns the absolute path of the directory.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -70,7 +69,7 @@ func Open(c Config) (*Directory, error) {
 	}
 	for _, path := range c.Forbidden {
 		// A symbolic link such as .git must not be replaced either.
-		for _, path := range []string{path, resolve(path)} {
+		for _, path := range []string{path, beneath.Resolve(path)} {
 			if at, ok := below(path, c.Path); ok {
 				f.inside[at] = true
 			}
@@ -119,19 +118,11 @@ func below(path, top string) (string, bool) {
 	if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
 		path = filepath.Join(dir, filepath.Base(path))
 	}
-	at, err := filepath.Rel(resolve(top), path)
+	at, err := filepath.Rel(beneath.Resolve(top), path)
 	if err != nil || at == "." || !filepath.IsLocal(at) {
 		return "", false
 	}
 	return filepath.ToSlash(at), true
-}
-
-// resolve resolves the symbolic links in a path that exists.
-func resolve(path string) string {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		return real
-	}
-	return filepath.Clean(path)
 }
 
 // admit rejects a directory that is forbidden.
@@ -177,22 +168,9 @@ func explain(at string, err error) error {
 	case errors.Is(err, beneath.ErrMount):
 		return refuse(at, "is a mount point, which cannot be kept in a version; exclude it or unmount it")
 	case errors.Is(err, fs.ErrPermission):
-		return fmt.Errorf("%s cannot be read or changed by this user: %w; change its mode, or exclude it", quoted(at), bare(err))
+		return fmt.Errorf("%s cannot be read or changed by this user: %w; change its mode, or exclude it", quoted(at), beneath.Bare(err))
 	}
-	return fmt.Errorf("%s: %w", quoted(at), bare(err))
-}
-
-// bare returns an error without the path that the os package added.
-func bare(err error) error {
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
-		return pe.Err
-	}
-	var le *os.LinkError
-	if errors.As(err, &le) {
-		return le.Err
-	}
-	return err
+	return fmt.Errorf("%s: %w", quoted(at), beneath.Bare(err))
 }
 
 func join(directory, name string) string {

@@ -96,7 +96,7 @@ func (f *Directory) rulesIn(directory string) directoryRules {
 func (f *Directory) readRules(directory string) *gitignore.Rules {
 	data, err := f.readPatterns(directory)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		f.warn(fmt.Sprintf("the patterns in %s do not apply: %v", quoted(join(directory, gitignore.FileName)), bare(err)))
+		f.warn(fmt.Sprintf("the patterns in %s do not apply: %v", quoted(join(directory, gitignore.FileName)), beneath.Bare(err)))
 	}
 	return gitignore.Parse(directory, data)
 }

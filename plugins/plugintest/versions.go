@@ -3,6 +3,7 @@ package plugintest
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 
 	"github.com/domarkx/domarkx/format/domarkx"
@@ -24,28 +25,19 @@ func (s Suite) versions(t *testing.T, h *home) {
 		}
 		versions = append(versions, v)
 	}
-	loads := append(order(len(versions)), 0, len(versions)-1)
+	loads := append(slices.Clone(versions), versions[len(versions)-1], versions[0]) // in reverse
 	if s.fewer() {
-		loads = []int{0}
+		loads = versions[:1]
 		h.first, h.last = versions[0], versions[len(versions)-1]
 	}
-	for _, i := range loads {
-		h.load(t, l, versions[i])
-		if l.Head() != versions[i].ID {
-			t.Errorf("the head is %q, expected %q", l.Head(), versions[i].ID)
+	for _, v := range slices.Backward(loads) {
+		h.load(t, l, v)
+		if l.Head() != v.ID {
+			t.Errorf("the head is %q, expected %q", l.Head(), v.ID)
 		}
-		h.holds(t, l, versions[i])
+		h.holds(t, l, v)
 		h.call(t, l, s.Read)
 	}
-}
-
-// order returns the numbers from n-1 down to 0.
-func order(n int) []int {
-	var down []int
-	for i := n - 1; i >= 0; i-- {
-		down = append(down, i)
-	}
-	return down
 }
 
 func (s Suite) elsewhere(t *testing.T, one *home) {

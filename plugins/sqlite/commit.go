@@ -65,23 +65,7 @@ func giveBytes(ctx context.Context, v *database.Version, f *os.File, size int64)
 	if err := v.File(ctx, metaFile, []byte(formatLine)); err != nil {
 		return err
 	}
-	return v.Large(ctx, fileName, &wholeReader{r: io.NewSectionReader(f, 0, size), left: size, name: f.Name()})
-}
-
-// A wholeReader returns [domarkx.ErrConflict] if the content ends before the expected size.
-type wholeReader struct {
-	r    io.Reader
-	left int64 // bytes that are still expected
-	name string
-}
-
-func (w *wholeReader) Read(p []byte) (int, error) {
-	n, err := w.r.Read(p)
-	w.left -= int64(n)
-	if errors.Is(err, io.EOF) && w.left > 0 {
-		err = fmt.Errorf("%q got shorter while it was read: %w", w.name, domarkx.ErrConflict)
-	}
-	return n, err
+	return v.Large(ctx, fileName, io.NewSectionReader(f, 0, size), size)
 }
 
 // freezes is how often freeze tries to lock the database while other programs write.
