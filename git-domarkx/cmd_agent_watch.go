@@ -245,10 +245,7 @@ func (r *recorder) sessionsOf(files []string, changed map[string]bool) (map[stri
 	if len(changed) == 0 {
 		return nil, nil
 	}
-	known, err := sources.Open(r.inv.repository.StateDir())
-	if err != nil {
-		return nil, err
-	}
+	known := sources.Open(r.inv.repository.StateDir())
 	sessions := map[string]string{}
 	for _, file := range files {
 		path, err := opencodedb.Canonical(file)

@@ -25,10 +25,7 @@ func (m *SessionManager) RememberExport(ctx context.Context, e *Export, path str
 	if IsForm(e.Codec.Name) || e.snapshot == "" {
 		return nil
 	}
-	known, err := sources.Open(m.env.StateDir)
-	if err != nil {
-		return err
-	}
+	known := sources.Open(m.env.StateDir)
 	keys, digest, err := e.keys(path)
 	if err != nil {
 		return err
@@ -42,10 +39,7 @@ func (m *SessionManager) RememberExport(ctx context.Context, e *Export, path str
 		return nil
 	}
 	err = m.Update(ctx, "export "+e.Name, func(*transaction.Tx) error {
-		s, err := sources.Open(m.env.StateDir)
-		if err != nil {
-			return err
-		}
+		s := sources.Open(m.env.StateDir)
 		for i, key := range keys {
 			isFile := i == 0 && path != ""
 			if isNew(s, key) && (isFile || !s.HasKey(key)) { // a document that is known under another name keeps its session

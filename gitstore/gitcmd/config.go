@@ -110,18 +110,6 @@ func (c *Config) Subsections(section string) []string {
 	return names
 }
 
-// LocalValues returns the values of a key in the repository's own configuration.
-func (c *Config) LocalValues(key string) []string {
-	key = normalize(key)
-	var values []string
-	for _, s := range c.entries {
-		if s.Key == key && s.Scope == "local" {
-			values = append(values, s.Value)
-		}
-	}
-	return values
-}
-
 // ExpiryDate returns a setting that is a date in the past, like gc.reflogExpireUnreachable.
 // fallback is the default in git's notation ("30.days.ago"). "never" yields the zero time.
 func (g *Git) ExpiryDate(ctx context.Context, key, fallback string) (time.Time, error) {

@@ -94,24 +94,6 @@ func TestConfig(t *testing.T) {
 	}
 }
 
-func TestLocalValues(t *testing.T) {
-	dir := gittest.Init(t)
-	for _, value := range []string{"a", "b c"} {
-		gittest.Run(t, dir, "config", "--add", "domarkx.Some.key", value)
-	}
-	g := discover(t, dir, "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=domarkx.Some.key", "GIT_CONFIG_VALUE_0=given")
-	c, err := g.Config(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := c.LocalValues("domarkx.Some.KEY"); !slices.Equal(got, []string{"a", "b c"}) {
-		t.Errorf("%q", got)
-	}
-	if got := c.LocalValues("domarkx.some.key"); got != nil {
-		t.Errorf("of another subsection: %q", got)
-	}
-}
-
 func TestExpiryDate(t *testing.T) {
 	dir := gittest.Init(t)
 	g := discover(t, dir)

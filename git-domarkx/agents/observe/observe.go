@@ -188,10 +188,7 @@ func subjectOf(c domarkx.VersionCommit) string {
 // name sets the stored session and the workspace of an agent's session. Until the transcript is
 // imported, the workspace has a temporary name.
 func (m *Manager) name(ctx context.Context, s *session, at Moment) error {
-	known, err := sources.Open(m.env.StateDir)
-	if err != nil {
-		return err
-	}
+	known := sources.Open(m.env.StateDir)
 	if path, err := opencodedb.Canonical(at.Path); err == nil && at.Path != "" {
 		s.Path = path
 	}

@@ -126,10 +126,7 @@ func (m *Manager) treeOf(workspace string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	known, err := sources.Open(m.env.StateDir) // keeps its keys when a session is renamed
-	if err != nil {
-		return "", err
-	}
+	known := sources.Open(m.env.StateDir) // keeps its keys when a session is renamed
 	top, last := "", time.Time{}
 	for _, dir := range dirs {
 		r, _, err := readRecord(dir)

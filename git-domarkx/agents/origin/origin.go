@@ -33,10 +33,7 @@ type Reader struct {
 // Same returns the id of a program's session that has exactly the messages of a snapshot, as far
 // as this machine imported or exported its document; "" if there is none.
 func (r Reader) Same(codec string, info domarkx.Info) (string, error) {
-	known, err := sources.Open(r.Store.StateDir())
-	if err != nil {
-		return "", err
-	}
+	known := sources.Open(r.Store.StateDir())
 	of, err := known.OfSession(info.Name)
 	if err != nil {
 		return "", err
@@ -78,10 +75,7 @@ func (r Reader) withoutOriginal(ctx context.Context, p Session, info domarkx.Inf
 
 // Of returns the session of another program that a snapshot was imported from.
 func (r Reader) Of(ctx context.Context, info domarkx.Info) (Session, error) {
-	known, err := sources.Open(r.Store.StateDir())
-	if err != nil {
-		return Session{}, err
-	}
+	known := sources.Open(r.Store.StateDir())
 	of, err := known.OfSession(info.Name)
 	if err != nil {
 		return Session{}, err

@@ -101,9 +101,7 @@ func (m *Manager) Import(ctx context.Context, r Request) (result Result, err err
 	c := m.collector(r)
 	bad := func(err error) { result.Bad = append(result.Bad, err) }
 	defer func() { err = errors.Join(err, c.close()) }()
-	if c.known, err = sources.Open(m.env.StateDir); err != nil {
-		return Result{}, err
-	}
+	c.known = sources.Open(m.env.StateDir)
 	todo, err := c.find(ctx, bad)
 	if err != nil {
 		return Result{}, err
@@ -128,9 +126,7 @@ func (m *Manager) Import(ctx context.Context, r Request) (result Result, err err
 			imp = &importer{manager: m, tx: tx, change: engine.Change{Operation: "import", Author: author, Committer: committer},
 				options:  options{Request: r, homes: homes, links: links},
 				sessions: sessions{made: map[string]bool{}, before: map[string]string{}, fresh: map[string]bool{}}}
-			if imp.sources, err = sources.Open(m.env.StateDir); err != nil {
-				return err
-			}
+			imp.sources = sources.Open(m.env.StateDir)
 			if imp.here, hidden, err = m.infos(ctx); err != nil {
 				return err
 			}

@@ -77,10 +77,7 @@ type renaming struct{ from, to string }
 
 // nextSubAgent returns the renamings that join a sub-agent to its parent. tried holds the sub-agents to leave out.
 func (m *Manager) nextSubAgent(ctx context.Context, tried map[string]bool) ([]renaming, error) {
-	record, err := sources.Open(m.env.StateDir)
-	if err != nil {
-		return nil, err
-	}
+	record := sources.Open(m.env.StateDir)
 	var here map[string]domarkx.Info
 	for _, branch := range record.Branches(waiting) {
 		child := record.Get(sources.BranchKey(waiting, branch))
@@ -90,6 +87,7 @@ func (m *Manager) nextSubAgent(ctx context.Context, tried map[string]bool) ([]re
 			continue
 		}
 		if here == nil {
+			var err error
 			if here, _, err = m.infos(ctx); err != nil {
 				return nil, err
 			}

@@ -31,13 +31,12 @@ type record struct {
 const maxRecord = 64 << 20 // maximum size of the file in bytes
 
 // All returns the values of a key.
-func (s File) All(ctx context.Context, key string) ([]string, error) {
-	r, _, err := s.read(ctx)
+func (s File) All(_ context.Context, key string) ([]string, error) {
+	r, err := s.read()
 	return r.Values[key], err
 }
 
-// Change replaces the values of a key. The first change copies the values that earlier
-// releases kept in Git's configuration; from then on those are ignored.
+// Change replaces the values of a key.
 func (s File) Change(ctx context.Context, key string, change func(values []string) []string) error {
 	dir := s.git.StateDir()
 	if err := atomicfile.MkdirAll(dir, 0o700); err != nil {
@@ -51,12 +50,12 @@ func (s File) Change(ctx context.Context, key string, change func(values []strin
 	if err := atomicfile.Lock(ctx, lock); err != nil {
 		return s.failed("changing", err)
 	}
-	r, there, err := s.read(ctx)
+	r, err := s.read()
 	if err != nil {
 		return err
 	}
 	values := change(slices.Clone(r.Values[key]))
-	if there && slices.Equal(values, r.Values[key]) {
+	if slices.Equal(values, r.Values[key]) {
 		return nil
 	}
 	if r.Values[key] = values; len(values) == 0 {
@@ -71,15 +70,12 @@ func (s File) Change(ctx context.Context, key string, change func(values []strin
 
 func (s File) path() string { return filepath.Join(s.git.StateDir(), "local.json") }
 
-// read reads local.json, and reports whether it exists. If it does not, read returns the
-// values of earlier releases. An empty file has no values.
-func (s File) read(ctx context.Context) (r record, there bool, err error) {
+// read reads local.json. A missing or empty file has no values.
+func (s File) read() (r record, err error) {
 	data, err := os.ReadFile(s.path())
-	if errors.Is(err, fs.ErrNotExist) {
-		r, err = s.former(ctx)
-		return r, false, err
-	}
 	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		r.Format, err = 1, nil
 	case err != nil:
 	case len(data) > maxRecord:
 		err = fmt.Errorf("larger than %d bytes: %w", maxRecord, domarkx.ErrCorrupt)
@@ -93,31 +89,10 @@ func (s File) read(ctx context.Context) (r record, there bool, err error) {
 		}
 	}
 	if err != nil {
-		return record{}, true, s.failed("reading", err)
+		return record{}, s.failed("reading", err)
 	}
 	if r.Values == nil {
 		r.Values = map[string][]string{}
-	}
-	return r, true, nil
-}
-
-// former returns the values that earlier releases kept in the repository's Git
-// configuration: domarkx.trust, domarkx.private and domarkx.SESSION.workspace.
-func (s File) former(ctx context.Context) (record, error) {
-	r := record{Format: 1, Values: map[string][]string{}}
-	config, err := s.git.Config(ctx)
-	if err != nil {
-		return r, err
-	}
-	for _, key := range []string{"trust", "private"} {
-		if values := config.LocalValues("domarkx." + key); len(values) > 0 {
-			r.Values[key] = values
-		}
-	}
-	for _, session := range config.Subsections("domarkx") {
-		if values := config.LocalValues("domarkx." + session + ".workspace"); len(values) > 0 && values[len(values)-1] != "" {
-			r.Values["workspace"] = append(r.Values["workspace"], session+" "+values[len(values)-1])
-		}
 	}
 	return r, nil
 }

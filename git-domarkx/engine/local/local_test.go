@@ -126,22 +126,6 @@ func TestDamagedFile(t *testing.T) {
 	}
 }
 
-// TestFormerState reads what earlier releases kept in Git's configuration.
-func TestFormerState(t *testing.T) {
-	f, dir := newFile(t, []string{"--add", "domarkx.trust", "one a"}, []string{"--add", "domarkx.trust", "two b"}, []string{"domarkx.docs/plan.workspace", "other"})
-	ctx := t.Context()
-	if w, err := local.WorkspaceOf(ctx, f, "docs/plan"); w != "other" || err != nil {
-		t.Errorf("workspace %q, %v", w, err)
-	}
-	if err := f.Change(ctx, "private", add("fork")); err != nil {
-		t.Fatal(err)
-	}
-	gitConfig(t, dir, "--unset-all", "domarkx.trust")
-	if values, err := f.All(ctx, "trust"); err != nil || !slices.Equal(values, []string{"one a", "two b"}) {
-		t.Errorf("after the first change: %q, %v", values, err)
-	}
-}
-
 func TestAttach(t *testing.T) {
 	f, _ := newFile(t)
 	ctx := t.Context()

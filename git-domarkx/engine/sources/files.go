@@ -112,17 +112,9 @@ func (s *Record) Save() error {
 	if len(dirty) == 0 {
 		return nil
 	}
-	for _, first := range s.unwritten {
-		dirty[first] = s.groups[first]
-	}
-	err := s.write(dirty)
-	if err == nil && s.former != "" {
-		err = atomicfile.Remove(s.former)
-	}
-	if err != nil {
+	if err := s.write(dirty); err != nil {
 		return fmt.Errorf("writing the record of imports: %w", err)
 	}
-	s.former, s.unwritten = "", nil
 	return nil
 }
 

@@ -3,8 +3,6 @@
 package sources
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -42,9 +40,6 @@ type Record struct {
 	dir    string
 	groups map[string]*group // first line of the keys → group, as far as it was read
 	err    error             // the first error of reading
-
-	former    string   // path of the record of earlier releases: a single file, which the first save replaces; "" for none
-	unwritten []string // first lines of the keys that only this file has
 }
 
 // A group holds the records whose keys have the same first line. These belong to one document:
@@ -68,28 +63,8 @@ func DocumentKey(key string) string {
 }
 
 // Open opens the record in a state directory. Missing and damaged files count as empty.
-func Open(stateDir string) (*Record, error) {
-	s := &Record{dir: filepath.Join(stateDir, "sources"), groups: map[string]*group{}}
-	former := filepath.Join(stateDir, "sources.json")
-	data, err := os.ReadFile(former)
-	if errors.Is(err, fs.ErrNotExist) {
-		return s, nil
-	}
-	if err != nil {
-		return s, fmt.Errorf("reading the record of imports: %w", err)
-	}
-	s.former = former
-	var byKey map[string]Source
-	_ = json.Unmarshal(data, &byKey) // a damaged file counts as missing
-	for key, source := range byKey {
-		first, _, _ := strings.Cut(key, "\n")
-		g := s.of(key)
-		if len(g.known) == 0 {
-			g.byKey[key] = source
-			s.unwritten = append(s.unwritten, first)
-		}
-	}
-	return s, s.err
+func Open(stateDir string) *Record {
+	return &Record{dir: filepath.Join(stateDir, "sources"), groups: map[string]*group{}}
 }
 
 // Get returns the record of a document, or the zero value if there is none.
@@ -245,10 +220,7 @@ func Moved(stateDir, session, from, to string) error {
 
 // change replaces the records of a session for which changed returns true.
 func change(stateDir, session string, changed func(Source) (Source, bool)) error {
-	s, err := Open(stateDir)
-	if err != nil {
-		return err
-	}
+	s := Open(stateDir)
 	of, err := s.OfSession(session)
 	if err != nil {
 		return err

@@ -187,12 +187,9 @@ func (d *Document) Remember(ctx context.Context, history iter.Seq2[domarkx.Info,
 // forgetImports removes the state for incremental imports of redacted sessions' documents, because
 // it may contain parts of them. done maps snapshots to their redacted forms.
 func (m *Manager) forgetImports(h *history, done map[string]string) error {
-	record, err := sources.Open(m.env.StateDir)
-	if err != nil {
-		return err
-	}
+	record := sources.Open(m.env.StateDir)
 	sessions := h.sessions()
-	err = record.Forget(func(s *sources.Source) bool {
+	err := record.Forget(func(s *sources.Source) bool {
 		if !sessions[s.Session] {
 			return false
 		}
