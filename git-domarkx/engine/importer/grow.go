@@ -106,7 +106,7 @@ func (imp *importer) grow(ctx context.Context, r recognised) (engine.SaveResult,
 		now.Stamp, now.Format = in.stamp, in.codec.Name
 	}
 	if grown.State != "" {
-		now.Growth = &sources.Growth{Format: in.codec.Name, Size: more.Size, Read: known.Growth.Read + grown.Read, State: grown.State, Seal: more.Seal}
+		now.Growth = &sources.Growth{Format: in.codec.Name, Size: more.Size, Read: known.Growth.Read + grown.Read, State: grown.State}
 	}
 	imp.sources.Set(imp.key(in), now, known)
 	for _, b := range branches { // a longer document still has the same branches

@@ -183,14 +183,6 @@ type Growth struct {
 	Size   int64  `json:"size"` // size of the document in bytes
 	Read   int64  `json:"read"` // number of bytes at the beginning that will not change
 	State  string `json:"state"`
-	Seal   *Seal  `json:"seal,omitempty"` // of all bytes of the document; nil if it did not grow yet
-}
-
-// A Seal verifies faster than a SHA-256 that the beginning of a document is unchanged.
-type Seal struct {
-	Key   []byte `json:"key"`
-	Sum   []byte `json:"sum"`   // the message authentication code under the key
-	State []byte `json:"state"` // of the computation of the SHA-256, to continue it
 }
 
 // A File is the last known state of a file that a document names.
