@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/BurntSushi/toml"
 
@@ -37,10 +36,11 @@ func Parse(data []byte) (Config, error) {
 	if len(data) > maxSize {
 		return Config{}, errorAt(nil, 0, fmt.Sprintf("is larger than %d bytes", maxSize), domarkx.ErrInvalid)
 	}
-	if !utf8.Valid(data) {
-		return Config{}, errorAt(data, len(validPrefix(data)), "is not UTF-8, as TOML has to be", domarkx.ErrInvalid)
+	if bad := bytes.IndexByte(bytes.ToValidUTF8(data, []byte{0xff}), 0xff); bad >= 0 { // no UTF-8 has this byte
+		return Config{}, errorAt(data, bad, "is not UTF-8, as TOML has to be", domarkx.ErrInvalid)
 	}
-	if offset, deep := tooDeep(data); deep {
+	all := tokens(string(data))
+	if offset, deep := tooDeep(all); deep {
 		return Config{}, errorAt(data, offset, "is nested too deep", domarkx.ErrInvalid)
 	}
 	var tables map[string]any
@@ -51,22 +51,11 @@ func Parse(data []byte) (Config, error) {
 		}
 		return Config{}, errorAt(data, at.Position.Start, at.Message, domarkx.ErrInvalid)
 	}
-	r := reader{Config{data: data, places: places(data)}}
+	r := reader{Config{data: data, places: places(all)}}
 	if err := r.top(tables); err != nil {
 		return Config{}, err
 	}
 	return r.Config, nil
-}
-
-func validPrefix(data []byte) []byte {
-	for i := 0; i < len(data); {
-		r, size := utf8.DecodeRune(data[i:])
-		if r == utf8.RuneError && size == 1 {
-			return data[:i]
-		}
-		i += size
-	}
-	return data
 }
 
 // A reader converts the output of the TOML library to a Config.

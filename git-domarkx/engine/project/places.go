@@ -1,33 +1,75 @@
 package project
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
+	"sync"
+
+	"github.com/BurntSushi/toml"
 )
+
+// A token is a part of a TOML text: a string, a bare word, a line end, or another character.
+type token struct {
+	text string
+	at   int // offset in the text
+}
+
+// tokenPattern matches a token, white space or a comment. A string without an end goes to the end of its line, or of the
+// text, so that each byte is read once.
+var tokenPattern = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?s)#[^\n]*|"""(?:[^\\]|\\.)*?(?:"{3,5}|\z)|'''.*?(?:'{3,5}|\z)|"(?:[^"\\\n]|\\[^\n])*"?|'[^'\n]*'?|[\w-]+|.`)
+})
+
+// tokens returns the tokens of a text, which need not be valid.
+func tokens(text string) []token {
+	var all []token
+	for _, m := range tokenPattern().FindAllStringIndex(text, -1) {
+		if t := text[m[0]:m[1]]; t[0] != '#' && !strings.Contains(" \t\r", t) {
+			all = append(all, token{t, m[0]})
+		}
+	}
+	return all
+}
+
+// tooDeep returns the offset at which brackets, or the dots of a key, are nested deeper than maxDepth.
+func tooDeep(all []token) (offset int, deep bool) {
+	depth, dots := 0, 0
+	for _, t := range all {
+		switch t.text {
+		case "[", "{":
+			depth++
+		case "]", "}":
+			depth = max(0, depth-1)
+		case ".":
+			dots++
+		case "=", ",", "\n":
+			dots = 0
+		}
+		if depth+dots > maxDepth {
+			return t.at, true
+		}
+	}
+	return 0, false
+}
 
 // places returns the offsets of the keys and list items in a TOML text that the library accepted, by JSON pointer. The library
 // does not report them for keys that can occur several times, such as those of [[tables]].
-func places(data []byte) map[string]int {
-	s := &scanner{data: string(data), at: map[string]int{}, items: map[string]int{}}
+func places(all []token) map[string]int {
+	s := &scanner{rest: all, at: map[string]int{}, items: map[string]int{}}
 	table := ""
-	for {
-		s.blank(true)
-		start := s.i
-		switch s.peek() {
-		case 0:
-			return s.at
-		case '[':
-			list := strings.HasPrefix(s.data[s.i:], "[[")
-			s.i++
-			if list {
-				s.i++
-			}
+	for len(s.rest) > 0 {
+		start := s.rest[0].at
+		switch {
+		case s.skip("\n"):
+		case s.skip("["):
+			list := s.skip("[")
 			keys := s.keys()
 			table = ""
 			for n, k := range keys {
-				table = s.inside(table) + "/" + escape(k.name)
+				table = s.inside(table) + "/" + escape(k.text)
 				if n < len(keys)-1 || !list {
-					s.note(table, k.offset)
+					s.note(table, k.at)
 				}
 			}
 			if list {
@@ -36,29 +78,20 @@ func places(data []byte) map[string]int {
 				s.note(s.inside(table), start)
 			}
 			table = s.inside(table)
-			s.blank(false)
 			s.skip("]")
 			s.skip("]")
 		default:
 			s.pair(table)
 		}
-		if s.i == start { // no progress: the text is not valid TOML
-			return s.at
-		}
 	}
+	return s.at
 }
 
-// A scanner finds positions in a TOML text, which should be valid.
+// A scanner finds the places of keys and items.
 type scanner struct {
-	data  string
-	i     int
+	rest  []token
 	at    map[string]int
 	items map[string]int // number of [[tables]], by pointer
-}
-
-type key struct {
-	name   string
-	offset int
 }
 
 func (s *scanner) note(pointer string, offset int) {
@@ -75,202 +108,70 @@ func (s *scanner) inside(pointer string) string {
 	return pointer
 }
 
-func (s *scanner) peek() byte {
-	if s.i < len(s.data) {
-		return s.data[s.i]
+// skip skips a token if it is the next one.
+func (s *scanner) skip(text string) bool {
+	is := len(s.rest) > 0 && s.rest[0].text == text
+	if is {
+		s.rest = s.rest[1:]
 	}
-	return 0
+	return is
 }
 
-func (s *scanner) skip(what string) {
-	if strings.HasPrefix(s.data[s.i:], what) {
-		s.i += len(what)
+// next returns the next token, which is empty at the end.
+func (s *scanner) next() (t token) {
+	if len(s.rest) > 0 {
+		t, s.rest = s.rest[0], s.rest[1:]
 	}
-}
-
-// blank skips white space. If lines is set, it also skips line ends and comments.
-func (s *scanner) blank(lines bool) {
-	for s.i < len(s.data) {
-		switch c := s.data[s.i]; {
-		case c == ' ' || c == '\t' || lines && (c == '\n' || c == '\r'):
-			s.i++
-		case lines && c == '#':
-			end := strings.IndexByte(s.data[s.i:], '\n')
-			if end < 0 {
-				s.i = len(s.data)
-				return
-			}
-			s.i += end
-		default:
-			return
-		}
-	}
+	return t
 }
 
 // keys scans a dotted key.
-func (s *scanner) keys() []key {
-	var all []key
+func (s *scanner) keys() (all []token) {
 	for {
-		s.blank(false)
-		start := s.i
-		var name string
-		if c := s.peek(); c == '"' || c == '\'' {
-			name = s.text()
-		} else {
-			for s.i < len(s.data) && isBare(rune(s.data[s.i])) {
-				s.i++
-			}
-			name = s.data[start:s.i]
+		k := s.next()
+		if strings.HasPrefix(k.text, `"`) || strings.HasPrefix(k.text, "'") {
+			var quoted struct{ Key string }
+			_, _ = toml.Decode("Key = "+k.text, &quoted) // it is valid
+			k.text = quoted.Key
 		}
-		all = append(all, key{name, start})
-		s.blank(false)
-		if s.peek() != '.' || s.i == start {
+		if all = append(all, k); !s.skip(".") {
 			return all
 		}
-		s.i++
 	}
-}
-
-func isBare(r rune) bool {
-	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '-' || r == '_'
 }
 
 // pair scans a key and its value in a table.
 func (s *scanner) pair(table string) {
 	for _, k := range s.keys() {
-		table += "/" + escape(k.name)
-		s.note(table, k.offset)
+		table += "/" + escape(k.text)
+		s.note(table, k.at)
 	}
-	s.blank(false)
 	s.skip("=")
-	s.blank(false)
 	s.value(table)
 }
 
 // value scans a value. tooDeep has limited its nesting.
 func (s *scanner) value(pointer string) {
-	switch c := s.peek(); c {
-	case '"', '\'':
-		s.text()
-	case '[', '{':
-		s.i++
-		for n := 0; ; n++ {
-			s.blank(true)
-			start := s.i
-			switch {
-			case s.peek() == 0:
-				return
-			case s.peek() == ']' || s.peek() == '}':
-				s.i++
-				return
-			case c == '[':
-				item := pointer + "/" + strconv.Itoa(n)
-				s.note(item, s.i)
-				s.value(item)
-			default:
-				s.pair(pointer)
-			}
-			s.blank(true)
-			s.skip(",")
-			if s.i == start {
-				return
-			}
+	switch {
+	case s.skip("["):
+		for n := 0; s.more("]"); n++ {
+			item := pointer + "/" + strconv.Itoa(n)
+			s.note(item, s.rest[0].at)
+			s.value(item)
+		}
+	case s.skip("{"):
+		for s.more("}") {
+			s.pair(pointer)
 		}
 	default:
-		if end := strings.IndexAny(s.data[s.i:], ",]}#\r\n"); end >= 0 {
-			s.i += end
-		} else {
-			s.i = len(s.data)
+		for s.next(); len(s.rest) > 0 && !strings.Contains(",]}\n", s.rest[0].text); s.next() {
 		}
 	}
 }
 
-// text scans a string and returns its value.
-func (s *scanner) text() string {
-	quote := s.data[s.i : s.i+1]
-	if long := strings.Repeat(quote, 3); strings.HasPrefix(s.data[s.i:], long) {
-		quote = long
+// more skips line ends and commas, and reports whether an item or a pair comes before the end of a list or table.
+func (s *scanner) more(end string) bool {
+	for s.skip("\n") || s.skip(",") {
 	}
-	s.i += len(quote)
-	start := s.i
-	for s.i < len(s.data) && !strings.HasPrefix(s.data[s.i:], quote) {
-		if s.data[s.i] == '\\' && quote[0] == '"' {
-			s.i++
-		}
-		s.i++
-	}
-	s.i = min(s.i, len(s.data))
-	said := s.data[start:s.i]
-	s.skip(quote)
-	for len(quote) == 3 && s.peek() == quote[0] { // up to two more quotes belong to the string
-		s.i++
-	}
-	if quote[0] == '"' {
-		said = unquoted(said)
-	}
-	return said
-}
-
-// unquoted returns the value of a basic string, as far as keys need it.
-func unquoted(said string) string {
-	if !strings.Contains(said, `\`) {
-		return said
-	}
-	var b strings.Builder
-	for i := 0; i < len(said); i++ {
-		if said[i] != '\\' || i+1 == len(said) {
-			b.WriteByte(said[i])
-			continue
-		}
-		i++
-		digits := 0
-		switch c := said[i]; c {
-		case 'b', 't', 'n', 'f', 'r', 'e':
-			b.WriteByte(map[byte]byte{'b': '\b', 't': '\t', 'n': '\n', 'f': '\f', 'r': '\r', 'e': 0x1b}[c])
-		case 'x':
-			digits = 2
-		case 'u':
-			digits = 4
-		case 'U':
-			digits = 8
-		default:
-			b.WriteByte(c)
-		}
-		if digits > 0 && i+digits < len(said) {
-			n, _ := strconv.ParseUint(said[i+1:i+1+digits], 16, 32)
-			b.WriteRune(rune(n))
-			i += digits
-		}
-	}
-	return b.String()
-}
-
-// tooDeep returns the offset at which brackets, or the dots of a key, are nested deeper than
-// maxDepth. The text need not be valid.
-func tooDeep(data []byte) (offset int, deep bool) {
-	s := &scanner{data: string(data)}
-	depth, dots := 0, 0
-	for s.i < len(s.data) {
-		switch s.data[s.i] {
-		case '[', '{':
-			depth++
-		case ']', '}':
-			depth = max(0, depth-1)
-		case '.':
-			dots++
-		case '=', ',', '\n':
-			dots = 0
-		case '#':
-			s.blank(true)
-			continue
-		case '"', '\'':
-			s.text()
-			continue
-		}
-		if depth+dots > maxDepth {
-			return s.i, true
-		}
-		s.i++
-	}
-	return 0, false
+	return len(s.rest) > 0 && !s.skip(end)
 }

@@ -87,7 +87,9 @@ func keyOf(pointer string) string {
 	return b.String()
 }
 
-func isNotBare(r rune) bool { return !isBare(r) }
+func isNotBare(r rune) bool {
+	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '_'
+}
 
 func errorAt(data []byte, offset int, msg string, reason error) *syntax.Error {
 	line, column := syntax.Position(data, offset)
