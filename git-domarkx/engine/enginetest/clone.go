@@ -4,6 +4,7 @@ package enginetest
 import (
 	"bytes"
 	"context"
+	"errors"
 	"iter"
 	"os"
 	"os/exec"
@@ -130,13 +131,9 @@ func Open(t *testing.T, dir string, kept *Settings) *Clone {
 	t.Helper()
 	c := &Clone{T: t, Dir: dir, Now: time.Unix(1_700_000_000, 0).UTC()}
 	git, err := gitcmd.Discover(t.Context(), c.Dir, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c.check(err)
 	s, err := gitstore.Open(t.Context(), git)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c.check(err)
 	t.Cleanup(func() { s.Close() })
 	c.Settings, c.Notes, c.Store = kept, &Notes{}, s
 	env := local.Environment{
@@ -155,6 +152,14 @@ func Open(t *testing.T, dir string, kept *Settings) *Clone {
 	c.replayManager = replay.New(c.SessionManager, c.trustManager, s, env)
 	c.importManager = importer.New(c.SessionManager, s, env)
 	return c
+}
+
+// check ends the test with an error that is not nil.
+func (c *Clone) check(err error) {
+	c.T.Helper()
+	if err != nil {
+		c.T.Fatal(err)
+	}
 }
 
 // Redacts sets what replaces the secrets in additions to redacted sessions. Without it, nothing is replaced.
@@ -224,12 +229,8 @@ func (v versions) Begin(ctx context.Context, base string) (plugins.Pending, erro
 func (c *Clone) WriteFile(name, content string) string {
 	c.T.Helper()
 	path := filepath.Join(c.Dir, name)
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		c.T.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
-		c.T.Fatal(err)
-	}
+	c.check(os.MkdirAll(filepath.Dir(path), 0o755))
+	c.check(os.WriteFile(path, []byte(content), 0o644))
 	return path
 }
 
@@ -249,12 +250,8 @@ func (c *Clone) ImportMarkdown(path string) engine.SaveResult {
 func (c *Clone) ImportOne(r importer.Request) engine.SaveResult {
 	c.T.Helper()
 	result, err := c.Import(c.T.Context(), r)
-	if err != nil {
-		c.T.Fatal(err)
-	}
-	for _, bad := range result.Bad {
-		c.T.Fatal(bad)
-	}
+	c.check(err)
+	c.check(errors.Join(result.Bad...))
 	return result.Sessions[0]
 }
 
@@ -265,17 +262,11 @@ func (c *Clone) Shown(revision string) string { return c.ShownIn(revision, engin
 func (c *Clone) ShownIn(revision string, form engine.Form) string {
 	c.T.Helper()
 	r, err := engine.ParseRevision(revision)
-	if err != nil {
-		c.T.Fatal(err)
-	}
+	c.check(err)
 	var b bytes.Buffer
-	if err := c.Show(c.T.Context(), r, form, &b); err != nil {
-		c.T.Fatal(err)
-	}
+	c.check(c.Show(c.T.Context(), r, form, &b))
 	info, err := c.Resolve(c.T.Context(), r)
-	if err != nil {
-		c.T.Fatal(err)
-	}
+	c.check(err)
 	if form == engine.Markdown && r.Message < 0 && info.Bytes != int64(b.Len()) {
 		c.T.Fatalf("%s has %d bytes, recorded are %d:\n%s", revision, b.Len(), info.Bytes, b.String())
 	}
@@ -286,9 +277,7 @@ func (c *Clone) ShownIn(revision string, form engine.Form) string {
 func (c *Clone) Appended(name, text string) domarkx.Info {
 	c.T.Helper()
 	info, err := c.Append(c.T.Context(), turns.AppendRequest{Name: name, New: true, Role: "user", Text: text})
-	if err != nil {
-		c.T.Fatal(err)
-	}
+	c.check(err)
 	return info
 }
 
@@ -296,9 +285,7 @@ func (c *Clone) Appended(name, text string) domarkx.Info {
 func (c *Clone) Saved(name, base, data string) engine.SaveResult {
 	c.T.Helper()
 	saved, err := c.Save(c.T.Context(), engine.SaveRequest{Name: name, Base: base, Data: []byte(data), Operation: "edit"})
-	if err != nil {
-		c.T.Fatal(err)
-	}
+	c.check(err)
 	return saved
 }
 
@@ -307,9 +294,7 @@ func (c *Clone) Trusted(name, text string) domarkx.Info {
 	c.T.Helper()
 	c.ImportFile(c.WriteFile(name+".md", text))
 	info := c.Tip(name)
-	if err := c.Trust(c.T.Context(), info); err != nil {
-		c.T.Fatal(err)
-	}
+	c.check(c.Trust(c.T.Context(), info))
 	return info
 }
 
@@ -317,9 +302,7 @@ func (c *Clone) Trusted(name, text string) domarkx.Info {
 func (c *Clone) Tip(name string) domarkx.Info {
 	c.T.Helper()
 	info, err := c.Resolve(c.T.Context(), engine.Revision{Name: name, Message: -1})
-	if err != nil {
-		c.T.Fatal(err)
-	}
+	c.check(err)
 	return info
 }
 
@@ -330,9 +313,7 @@ func (c *Clone) Fsck() {
 		c.T.Fatalf("git fsck: %v\n%s", err, out)
 	}
 	list, err := c.List(c.T.Context())
-	if err != nil {
-		c.T.Fatal(err)
-	}
+	c.check(err)
 	for _, info := range list {
 		found, err := c.CheckSnapshot(c.T.Context(), info)
 		if err != nil || len(found) > 0 {

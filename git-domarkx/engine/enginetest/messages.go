@@ -23,9 +23,7 @@ func (c *Clone) Linked(name, version string, msg domarkx.Message) domarkx.Entry 
 		c.Saved(name, "", "")
 	}
 	author, committer, err := c.Env.Identity(ctx)
-	if err != nil {
-		c.T.Fatal(err)
-	}
+	c.check(err)
 	change := engine.Change{Name: name, Operation: "append", Author: author, Committer: committer}
 	added := engine.Addition{Message: msg, ID: domarkx.NewID(0, committer.When), Link: version}
 	var info domarkx.Info
@@ -39,13 +37,9 @@ func (c *Clone) Linked(name, version string, msg domarkx.Message) domarkx.Entry 
 		}
 		return tx.Set(ctx, name, info, trust.Unchanged)
 	})
-	if err != nil {
-		c.T.Fatal(err)
-	}
+	c.check(err)
 	entry, err := c.Store.Entry(ctx, info.ID, info.Messages-1)
-	if err != nil {
-		c.T.Fatal(err)
-	}
+	c.check(err)
 	return entry
 }
 
@@ -70,18 +64,12 @@ func (c *Clone) Unpack() []string {
 	c.T.Helper()
 	objects := filepath.Join(c.Dir, ".git", "objects")
 	packs, err := filepath.Glob(filepath.Join(objects, "pack", "*.pack"))
-	if err != nil {
-		c.T.Fatal(err)
-	}
+	c.check(err)
 	for _, pack := range packs {
 		data, err := os.ReadFile(pack)
-		if err != nil {
-			c.T.Fatal(err)
-		}
+		c.check(err)
 		for _, file := range []string{pack, strings.TrimSuffix(pack, ".pack") + ".idx"} {
-			if err := os.Remove(file); err != nil {
-				c.T.Fatal(err)
-			}
+			c.check(os.Remove(file))
 		}
 		cmd := exec.Command("git", "-C", c.Dir, "unpack-objects", "-q")
 		cmd.Stdin = bytes.NewReader(data)
@@ -90,8 +78,6 @@ func (c *Clone) Unpack() []string {
 		}
 	}
 	loose, err := filepath.Glob(filepath.Join(objects, "??", "*"))
-	if err != nil {
-		c.T.Fatal(err)
-	}
+	c.check(err)
 	return loose
 }

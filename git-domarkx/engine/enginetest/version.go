@@ -58,29 +58,23 @@ func (c *Clone) Committed(workspace, config string, files map[string]string, v d
 func (c *Clone) commitVersion(workspace string, of domarkx.ResourceSpec, files []VersionFile, v domarkx.VersionCommit) domarkx.Version {
 	c.T.Helper()
 	ctx := c.T.Context()
-	check := func(err error) {
-		c.T.Helper()
-		if err != nil {
-			c.T.Fatal(err)
-		}
-	}
 	w, err := c.Store.BeginVersion(ctx, "")
-	check(err)
+	c.check(err)
 	defer w.Abort()
 	for _, f := range append([]VersionFile{OtherFile("", domarkx.Directory, "")}, files...) {
 		if f.File.Type == domarkx.Regular {
 			f.File.ID, f.File.Size, err = w.Content(ctx, strings.NewReader(f.Data))
-			check(err)
+			c.check(err)
 		}
-		check(w.Add(ctx, f.Path, f.File))
+		c.check(w.Add(ctx, f.Path, f.File))
 	}
 	id, err := w.Finish(ctx)
-	check(err)
+	c.check(err)
 	v.Author, v.Committer, err = c.Env.Identity(ctx)
-	check(err)
+	c.check(err)
 	v.Subject, v.Resources = v.Operation, []domarkx.ResourceVersion{{ResourceSpec: of, Version: id}}
 	var done domarkx.Version
-	check(c.Store.Update(ctx, "test", func(tx *gitstore.Tx) error {
+	c.check(c.Store.Update(ctx, "test", func(tx *gitstore.Tx) error {
 		if tip, err := tx.WorkspaceTip(ctx, workspace); err == nil && v.Parents == nil {
 			v.Parents = []string{tip.ID}
 		}
@@ -90,7 +84,7 @@ func (c *Clone) commitVersion(workspace string, of domarkx.ResourceSpec, files [
 		}
 		return tx.SetWorkspace(ctx, workspace, done.ID)
 	}))
-	check(w.Settle())
+	c.check(w.Settle())
 	return done
 }
 
