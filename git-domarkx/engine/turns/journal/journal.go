@@ -3,6 +3,8 @@
 package journal
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,10 +16,8 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx/format/domarkx"
-	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 	"github.com/domarkx/domarkx/git-domarkx/engine/toolcall"
-	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
 )
 
@@ -52,7 +52,14 @@ func (j Journal) path(c Call) string {
 
 // Begin writes an entry and makes it durable.
 func (j Journal) Begin(c Call) error {
-	err := local.Replace(j.path(c), view.PrettyJSON(c.value()))
+	c.Block.Extra = nil // not a part of what runs
+	var data bytes.Buffer
+	encoder := json.NewEncoder(&data)
+	encoder.SetEscapeHTML(false) // so that a redaction finds all secrets
+	err := encoder.Encode(entry{1, c.Message.String(), c})
+	if err == nil {
+		err = local.Replace(j.path(c), data.Bytes())
+	}
 	if err != nil {
 		return fmt.Errorf("writing the journal entry of a call: %w", err)
 	}
@@ -133,42 +140,24 @@ func (c Call) String() string {
 	return fmt.Sprintf("call %d: %s %s", c.Index, c.Block.Language, c.Block.Name)
 }
 
-func (c Call) value() jsonvalue.Value {
-	text := func(name, s string) jsonvalue.Member {
-		return jsonvalue.Member{Name: name, Value: jsonvalue.StringValue(s)}
-	}
-	number := func(name string, n int) jsonvalue.Member {
-		return jsonvalue.Member{Name: name, Value: jsonvalue.NumberValue(strconv.Itoa(n))}
-	}
-	return jsonvalue.ObjectValue(number("format", 1), text("session", c.Session), text("workspace", c.Workspace),
-		text("message", c.Message.String()), number("index", c.Index),
-		text("language", c.Block.Language), text("name", c.Block.Name), text("code", c.Block.Text),
-		text("resource", c.Resource), text("tool", c.Tool), text("before", c.Before), text("completed", c.Completed),
-		jsonvalue.Member{Name: "appends", Value: jsonvalue.BoolValue(c.Appends)}, number("process", c.Process))
+// An entry is a call as it is stored.
+type entry struct {
+	Format  int
+	Message string // instead of that of the call
+	Call
 }
 
 func parse(data []byte) (Call, error) {
-	v, err := jsonvalue.ParseValue(data)
+	var e entry
+	err := json.Unmarshal(data, &e)
+	if err == nil && e.Format != 1 {
+		return Call{}, fmt.Errorf("format %d: %w", e.Format, domarkx.ErrUnsupported)
+	}
+	if err == nil {
+		e.Call.Message, err = domarkx.ParseID(e.Message)
+	}
 	if err != nil {
-		return Call{}, fmt.Errorf("%w: %w", domarkx.ErrCorrupt, domarkx.Locate(err, data))
+		return Call{}, fmt.Errorf("%w: %w", domarkx.ErrCorrupt, err)
 	}
-	text := func(name string) string { member, _ := v.Get(name); return member.Text() }
-	if text("format") != "1" {
-		return Call{}, fmt.Errorf("format %q: %w", text("format"), domarkx.ErrUnsupported)
-	}
-	c := Call{Session: text("session"), Workspace: text("workspace"), Resource: text("resource"), Tool: text("tool"),
-		Before: text("before"), Completed: text("completed"), Appends: text("appends") == "true"}
-	c.Block = domarkx.Block{Type: domarkx.CodeBlock, Language: text("language"), Name: text("name"), Text: text("code")}
-	c.Block.HasName = c.Block.Name != ""
-	if c.Message, err = domarkx.ParseID(text("message")); err != nil {
-		return c, fmt.Errorf("%w: %w", domarkx.ErrCorrupt, err)
-	}
-	if c.Index, err = strconv.Atoi(text("index")); err != nil {
-		return c, fmt.Errorf("%w: %w", domarkx.ErrCorrupt, err)
-	}
-	c.Process, err = strconv.Atoi(text("process"))
-	if err != nil {
-		return c, fmt.Errorf("%w: %w", domarkx.ErrCorrupt, err)
-	}
-	return c, nil
+	return e.Call, nil
 }
