@@ -102,14 +102,9 @@ func (m *SessionManager) Tail(ctx context.Context, tip domarkx.Info) (t Tail, er
 			return t, err
 		}
 		from := max(0, tip.Messages-2-last.Layout.Within) // one more message, to detect a conflict
-		for k := from; k < tip.Messages-1; k++ {
-			e, err := m.store.Entry(ctx, tip.ID, k)
-			if err != nil {
-				return t, err
-			}
-			t.State.Thread.Live = append(t.State.Thread.Live, e)
+		if t.State.Thread.Live, err = m.store.EntriesBetween(ctx, tip.ID, from, tip.Messages); err != nil {
+			return t, err
 		}
-		t.State.Thread.Live = append(t.State.Thread.Live, last)
 	}
 	t.View, err = view.New(ctx, m.store, t.State)
 	return t, err

@@ -63,18 +63,17 @@ func (e *Export) writeThrough(path string) error {
 
 // replace replaces a file with the document, atomically and durably.
 func (e *Export) replace(path string, mode fs.FileMode) error {
-	f, err := e.aside(filepath.Dir(path))
+	f, err := atomicfile.Create(path, mode)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("the directory %q does not exist; create it first", filepath.Dir(path))
+	}
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name())
-	if err := errors.Join(f.Chmod(mode), f.Sync(), f.Close()); err != nil {
-		return err
+	if err := e.Content(f); err != nil {
+		return errors.Join(err, f.Abort())
 	}
-	if err := os.Rename(f.Name(), path); err != nil {
-		return err
-	}
-	return atomicfile.SyncDir(filepath.Dir(path))
+	return f.Commit()
 }
 
 // WriteIn durably writes the document to its place in the directory of the format's program, and returns its path. It
@@ -159,9 +158,6 @@ func settleAt(path string, f *os.File) (bool, error) {
 // aside writes the document to a new file in dir. The caller removes the file.
 func (e *Export) aside(dir string) (*os.File, error) {
 	f, err := os.CreateTemp(dir, ".git-domarkx-*")
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("the directory %q does not exist; create it first", dir)
-	}
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -129,31 +130,12 @@ func (m *SessionManager) messageAt(ctx context.Context, id string, k int) (msg d
 	if msg, err = view.LoadMessage(ctx, m.store, e); err != nil || len(e.Past) == 0 {
 		return msg, e, false, err
 	}
-	if conflict, err = m.conflictAt(ctx, id, k, e.ID); conflict {
+	near, err := m.store.EntriesBetween(ctx, id, max(0, k-1), k+2)
+	texts := slices.DeleteFunc(near, func(other domarkx.Entry) bool { return other.ID != e.ID })
+	if conflict = len(texts) > 1; conflict {
 		view.MarkConflict(&msg, e.Rev)
 	}
 	return msg, e, conflict, err
-}
-
-// conflictAt reports whether a neighbor of message k is another text of the same message.
-func (m *SessionManager) conflictAt(ctx context.Context, id string, k int, message domarkx.ID) (bool, error) {
-	info, err := m.store.Info(ctx, id)
-	if err != nil {
-		return false, err
-	}
-	for _, near := range []int{k - 1, k + 1} {
-		if near < 0 || near >= info.Messages {
-			continue
-		}
-		e, err := m.store.Entry(ctx, id, near)
-		if err != nil {
-			return false, err
-		}
-		if e.ID == message {
-			return true, nil
-		}
-	}
-	return false, nil
 }
 
 // Pages returns a snapshot as it is shown in a browser.

@@ -16,7 +16,7 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonvalue"
-	"github.com/domarkx/domarkx/gitstore/gitcmd"
+	"github.com/domarkx/domarkx/gitstore"
 )
 
 // A File is a file in a version of a workspace.
@@ -29,21 +29,15 @@ type File struct {
 // Places are files by their paths in the work tree. The places of a private resource are those that its files would
 // have there.
 type Places struct {
-	versions      Versions
-	git           *gitcmd.Git
+	store         *gitstore.Store
 	workTree      string
 	real, private map[string]File
 	done          map[string]bool // place and version of the resources that were added
 }
 
-// Versions compares versions of resources; see [version.Reader.DiffVersions].
-type Versions interface {
-	DiffVersions(ctx context.Context, a, b string, fn func(path string, old, new *domarkx.File) error) error
-}
-
 // New returns an empty list of places in a work tree.
-func New(versions Versions, git *gitcmd.Git, workTree string) *Places {
-	return &Places{versions, git, workTree, map[string]File{}, map[string]File{}, map[string]bool{}}
+func New(store *gitstore.Store, workTree string) *Places {
+	return &Places{store, workTree, map[string]File{}, map[string]File{}, map[string]bool{}}
 }
 
 // Add adds the files of a version that the version before it does not have with the same content.
@@ -63,7 +57,7 @@ func (p *Places) Add(ctx context.Context, version string, before, now []domarkx.
 		if real {
 			found = p.real
 		}
-		err := p.versions.DiffVersions(ctx, was[place+"\x00"+r.ID], r.Version, func(at string, old, now *domarkx.File) error {
+		err := p.store.DiffVersions(ctx, was[place+"\x00"+r.ID], r.Version, func(at string, old, now *domarkx.File) error {
 			if now == nil || now.Type == domarkx.Directory || old != nil && old.Type == now.Type && old.ID == now.ID {
 				return nil
 			}
@@ -88,7 +82,7 @@ func (p *Places) Ignored(ctx context.Context) ([]File, error) {
 			files = p.real
 		}
 		names := slices.Sorted(maps.Keys(files))
-		ignored, err := p.git.IgnoredNames(ctx, names, real)
+		ignored, err := p.store.Git().IgnoredNames(ctx, names, real)
 		if err != nil {
 			return nil, err
 		}
@@ -107,7 +101,7 @@ func (p *Places) Tracked(ctx context.Context, r domarkx.ResourceVersion, at stri
 	if !real {
 		return false, nil
 	}
-	out, err := p.git.Run(ctx, nil, "-C", p.workTree, "--literal-pathspecs", "ls-files", "--", path.Join(place, at))
+	out, err := p.store.Git().Run(ctx, nil, "-C", p.workTree, "--literal-pathspecs", "ls-files", "--", path.Join(place, at))
 	return len(out) > 0, err
 }
 

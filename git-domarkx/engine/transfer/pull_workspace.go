@@ -113,7 +113,7 @@ func (m *Manager) joinVersions(ctx context.Context, tx *transaction.Tx, name str
 
 // lastLink returns the link of the last message that is linked to one of the versions or to an ancestor of them, or "" for
 // none. It ignores links to versions that are not parents in the session's history.
-func (m *Manager) lastLink(ctx context.Context, tx linkReader, snapshot string, versions ...string) (string, error) {
+func (m *Manager) lastLink(ctx context.Context, tx *transaction.Tx, snapshot string, versions ...string) (string, error) {
 	state, err := tx.Load(ctx, snapshot)
 	if err != nil {
 		return "", err

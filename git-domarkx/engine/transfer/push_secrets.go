@@ -123,8 +123,7 @@ func (e *IgnoredError) Error() string {
 type ignoredCheck struct {
 	m      *Manager
 	places *ignored.Places
-	known  map[string]domarkx.Version // cache of versions
-	then   []ignored.File             // files that were ignored when their versions were stored
+	then   []ignored.File // files that were ignored when their versions were stored
 }
 
 // checkIgnored returns an [*IgnoredError] if the push would send files that the repository
@@ -148,7 +147,7 @@ func (p *push) checkIgnored(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c := ignoredCheck{m: p.m, places: ignored.New(p.m.store, p.m.store.Git(), p.m.env.WorkTree), known: map[string]domarkx.Version{}}
+	c := ignoredCheck{m: p.m, places: ignored.New(p.m.store, p.m.env.WorkTree)}
 	for _, id := range versions {
 		if err := c.version(ctx, id); err != nil {
 			return fmt.Errorf("workspace version %s: %w", id, err)
@@ -169,28 +168,16 @@ func (p *push) checkIgnored(ctx context.Context) error {
 	return &IgnoredError{found}
 }
 
-func (c *ignoredCheck) read(ctx context.Context, id string) (domarkx.Version, error) {
-	v, ok := c.known[id]
-	if ok {
-		return v, nil
-	}
-	v, err := c.m.store.VersionOrStub(ctx, id)
-	if err == nil {
-		c.known[id] = v
-	}
-	return v, err
-}
-
 // version records the files in a version that differ from its first parent, and those of them that were ignored when it was
 // stored and that Git does not track now.
 func (c *ignoredCheck) version(ctx context.Context, id string) error {
-	v, err := c.read(ctx, id)
+	v, err := c.m.store.VersionOrStub(ctx, id)
 	if err != nil {
 		return err
 	}
 	var before []domarkx.ResourceVersion
 	for parent := v; len(parent.Parents) > 0; { // the nearest that has files
-		if parent, err = c.read(ctx, parent.Parents[0]); err != nil && !errors.Is(err, domarkx.ErrNotFound) { // a shallow clone lacks some
+		if parent, err = c.m.store.VersionOrStub(ctx, parent.Parents[0]); err != nil && !errors.Is(err, domarkx.ErrNotFound) { // a shallow clone lacks some
 			return err
 		}
 		if before = parent.Resources; parent.Expired == nil {

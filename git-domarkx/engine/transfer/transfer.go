@@ -9,7 +9,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 	"github.com/domarkx/domarkx/gitstore"
@@ -57,12 +56,6 @@ type Received struct {
 	Kept     []string // refs of the replaced histories in the trash
 
 	Others []remote.Move // of other remote-tracking refs, which had the same commits
-}
-
-// linkReader reads the links of snapshots. Within a change, it also reads the snapshots that the change created.
-type linkReader interface {
-	Load(ctx context.Context, id string) (*domarkx.State, error)
-	Linked(ctx context.Context, snapshot string, versions []string) (map[string]bool, error)
 }
 
 // workspaceTips returns the ids of the newest versions by workspace. It omits workspaces that cannot be read.

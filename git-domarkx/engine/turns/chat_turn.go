@@ -182,13 +182,9 @@ const chatOperation = "chat"
 // A File is a file to attach to a session.
 type File = engine.File
 
-// A Reply is a message to add to a session.
-type Reply struct {
-	ID      domarkx.ID // from [Turn.NewID]; adding a message with the id of an existing one is an error
-	Message domarkx.Message
-	Files   []File   // files to attach; the message must use the paths that [Turn.FreePath] returned
-	Extra   [][]byte // other attachments, found by their SHA-256
-}
+// A Reply is a message to add to a session. Its ID is from [Turn.NewID]; adding a message with the id of an existing one is an
+// error. It must use the paths that [Turn.FreePath] returned for its files.
+type Reply = engine.Addition
 
 // NewID returns an id for a message.
 func (t *Turn) NewID(ctx context.Context) (domarkx.ID, error) {
@@ -234,22 +230,22 @@ func digestOf(data []byte) string {
 // Add adds a message of the user to the session, which it creates if the request of the turn says
 // so. It never extends trust to anything.
 func (t *Turn) Add(ctx context.Context, r Reply) (domarkx.Info, error) {
-	return t.add(ctx, r, "")
+	r.Link = ""
+	return t.add(ctx, r)
 }
 
 // Answer adds an answer of a model, linked to the present version of the workspace. Its calls are
 // pending. Adding it does not make the user trust anything in it.
 func (t *Turn) Answer(ctx context.Context, r Reply) (domarkx.Info, error) {
-	link, err := t.link(ctx)
-	if err != nil {
+	var err error
+	if r.Link, err = t.link(ctx); err != nil {
 		return domarkx.Info{}, err
 	}
-	return t.add(ctx, r, link)
+	return t.add(ctx, r)
 }
 
-func (t *Turn) add(ctx context.Context, r Reply, link string) (domarkx.Info, error) {
-	a := engine.Addition{Message: r.Message, ID: r.ID, Link: link, Files: r.Files, Extra: r.Extra}
-	return t.m.add(ctx, engine.Change{Name: t.request.Name, Operation: chatOperation}, a, t.request.New, trust.AppendedTo)
+func (t *Turn) add(ctx context.Context, r Reply) (domarkx.Info, error) {
+	return t.m.add(ctx, engine.Change{Name: t.request.Name, Operation: chatOperation}, r, t.request.New, trust.AppendedTo)
 }
 
 // maxAttachmentRead limits an attachment that [Turn.Attachment] reads, in bytes.

@@ -429,7 +429,7 @@ func (b *openWorkspace) ignored(ctx context.Context, before, now []domarkx.Resou
 	if b.m.env.WorkTree == "" {
 		return nil, nil
 	}
-	places := ignored.New(b.m.store, b.m.store.Git(), b.m.env.WorkTree)
+	places := ignored.New(b.m.store, b.m.env.WorkTree)
 	if err := places.Add(ctx, "", before, now); errors.Is(err, domarkx.ErrNotFound) {
 		return nil, nil // of a redacted state, which only this update stores: push looks at the rules
 	} else if err != nil {
