@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"slices"
 	"strings"
 	"time"
 
@@ -142,13 +141,10 @@ func (m *SessionManager) promptTitle(ctx context.Context, info domarkx.Info) (st
 		if msg.Metadata != nil && transcript.Get(*msg.Metadata, transcript.KeySummary).IsTrue() {
 			continue
 		}
-		texts := slices.Collect(func(yield func(string) bool) {
-			for _, block := range msg.Content {
-				if !yield(block.Text) {
-					return
-				}
-			}
-		})
+		var texts []string
+		for _, block := range msg.Content {
+			texts = append(texts, block.Text)
+		}
 		if title := format.PromptTitle(strings.Join(texts, "\n\n")); title != "" {
 			return title, nil
 		}

@@ -192,16 +192,12 @@ func (m *SessionManager) Document(ctx context.Context, r Revision) (*domarkx.Doc
 	if err != nil {
 		return nil, domarkx.Info{}, err
 	}
-	doc, err := m.document(ctx, info)
-	return doc, info, err
-}
-
-func (m *SessionManager) document(ctx context.Context, info domarkx.Info) (*domarkx.Document, error) {
 	s, err := m.stream(ctx, info)
 	if err != nil {
-		return nil, err
+		return nil, info, err
 	}
-	return s.Document()
+	doc, err := s.Document()
+	return doc, info, err
 }
 
 // stream returns a snapshot as a document that loads its messages on demand.

@@ -1,11 +1,10 @@
 package engine
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"math"
-	"slices"
+	"reflect"
 	"unicode/utf16"
 
 	"github.com/domarkx/domarkx/format/domarkx"
@@ -78,7 +77,7 @@ func (c DocumentChecks) grown(ctx context.Context, id, base string, same int) (i
 		return 0, false, err
 	}
 	before, err := c.store.Header(ctx, base)
-	if err != nil || !slices.EqualFunc(headers, before, equalHeader) {
+	if err != nil || !reflect.DeepEqual(headers, before) {
 		return 0, false, err
 	}
 	last, err := c.store.Entry(ctx, base, same-1)
@@ -99,13 +98,4 @@ func (c DocumentChecks) grown(ctx context.Context, id, base string, same int) (i
 		sizes[i] = v.Size()
 	}
 	return old.Bytes - sizes[0] + sizes[1], true, nil
-}
-
-// equalHeader reports whether two headers are shown identically.
-func equalHeader(a, b domarkx.HeaderEntry) bool {
-	return a.Rev == b.Rev && a.Layout == b.Layout && a.Includes == b.Includes && equalBlob(a.JSON, b.JSON) && equalBlob(a.Source, b.Source)
-}
-
-func equalBlob(a, b domarkx.Blob) bool {
-	return a.ID == b.ID && a.Chunks == b.Chunks && bytes.Equal(a.Data, b.Data)
 }

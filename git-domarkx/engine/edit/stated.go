@@ -14,23 +14,12 @@ import (
 // statedVersion returns the workspace_version that a document states for a message. Anybody can
 // write one, so it is not a link.
 func statedVersion(m domarkx.Message) (jsonvalue.Value, bool) {
-	for _, member := range m.Extra {
-		if member.Name == domarkx.WorkspaceVersion {
-			return member.Value, true
-		}
-	}
-	return jsonvalue.Value{}, false
+	return jsonvalue.ObjectValue(m.Extra...).Get(domarkx.WorkspaceVersion)
 }
 
 // withoutStated returns a message without a stated workspace_version.
 func withoutStated(m domarkx.Message) domarkx.Message {
-	var extra []jsonvalue.Member
-	for _, member := range m.Extra {
-		if member.Name != domarkx.WorkspaceVersion {
-			extra = append(extra, member)
-		}
-	}
-	m.Extra = extra
+	m.Extra = jsonvalue.ObjectValue(m.Extra...).Without(domarkx.WorkspaceVersion).Members()
 	return m
 }
 
@@ -42,25 +31,14 @@ func WithStatedAsMetadata(m domarkx.Message) domarkx.Message {
 		return m
 	}
 	m = withoutStated(m)
-	metadata := jsonvalue.ObjectValue()
-	if m.Metadata != nil {
-		metadata = *m.Metadata
-	}
-	metadata = metadata.With(domarkx.WorkspaceVersion, stated)
-	m.Metadata = &metadata
+	view.SetMetadata(&m, domarkx.WorkspaceVersion, stated)
 	return m
 }
 
 // withoutStatedMetadata reverses [WithStatedAsMetadata].
 func withoutStatedMetadata(m domarkx.Message) domarkx.Message {
-	var members []jsonvalue.Member
-	for _, member := range m.Metadata.Members() {
-		if member.Name != domarkx.WorkspaceVersion {
-			members = append(members, member)
-		}
-	}
-	metadata := jsonvalue.ObjectValue(members...)
-	if m.Metadata = &metadata; len(members) == 0 {
+	metadata := m.Metadata.Without(domarkx.WorkspaceVersion)
+	if m.Metadata = &metadata; len(metadata.Members()) == 0 {
 		m.Metadata = nil
 	}
 	return m

@@ -71,11 +71,11 @@ func (r *reader) top(tables map[string]any) error {
 			err = r.plugins(tables[key])
 		case modelKey, modelsKey:
 			var v jsonvalue.Value
-			if v, err = r.value("/"+escape(key), tables[key]); err == nil {
+			if v, err = r.value("/"+Escape(key), tables[key]); err == nil {
 				r.Models = append(r.Models, jsonvalue.Member{Name: key, Value: v})
 			}
 		default:
-			err = r.Error("/"+escape(key), "is no key of this file, expected model, plugins or resources", domarkx.ErrInvalid)
+			err = r.Error("/"+Escape(key), "is no key of this file, expected model, plugins or resources", domarkx.ErrInvalid)
 		}
 		if err != nil {
 			return err
@@ -113,11 +113,11 @@ func (r *reader) plugins(v any) error {
 	}
 	for _, m := range table.Members() {
 		if m.Value.Kind() != jsonvalue.Object {
-			return r.Error(at+"/"+escape(m.Name), "is "+article(m.Value.Kind())+", expected the table of a type of resource", domarkx.ErrInvalid)
+			return r.Error(at+"/"+Escape(m.Name), "is "+article(m.Value.Kind())+", expected the table of a type of resource", domarkx.ErrInvalid)
 		}
 		for _, own := range []string{"id", "type"} {
 			if _, ok := m.Value.Get(own); ok {
-				return r.Error(at+"/"+escape(m.Name)+"/"+own, "has no default, expected it in [[resources]] alone", domarkx.ErrInvalid)
+				return r.Error(at+"/"+Escape(m.Name)+"/"+own, "has no default, expected it in [[resources]] alone", domarkx.ErrInvalid)
 			}
 		}
 		r.Plugins = append(r.Plugins, Defaults{m.Name, m.Value})
@@ -146,7 +146,7 @@ func (r *reader) value(at string, v any) (jsonvalue.Value, error) {
 	case map[string]any:
 		members := make([]jsonvalue.Member, 0, len(v))
 		for _, key := range r.keys(at, v) {
-			member, err := r.value(at+"/"+escape(key), v[key])
+			member, err := r.value(at+"/"+Escape(key), v[key])
 			if err != nil {
 				return jsonvalue.Value{}, err
 			}
@@ -173,15 +173,15 @@ func items[T any](r *reader, at string, list []T) (jsonvalue.Value, error) {
 // keys returns the keys of a table in the order of the file.
 func (r *reader) keys(at string, table map[string]any) []string {
 	return slices.SortedFunc(maps.Keys(table), func(a, b string) int {
-		if n := r.places[at+"/"+escape(a)] - r.places[at+"/"+escape(b)]; n != 0 {
+		if n := r.places[at+"/"+Escape(a)] - r.places[at+"/"+Escape(b)]; n != 0 {
 			return n
 		}
 		return strings.Compare(a, b)
 	})
 }
 
-// escape escapes a key as a token of a JSON pointer (RFC 6901).
-func escape(key string) string { return strings.NewReplacer("~", "~0", "/", "~1").Replace(key) }
+// Escape escapes a key as a token of a JSON pointer (RFC 6901).
+func Escape(key string) string { return strings.NewReplacer("~", "~0", "/", "~1").Replace(key) }
 
 func article(k jsonvalue.Kind) string {
 	switch k {

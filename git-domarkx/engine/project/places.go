@@ -67,7 +67,7 @@ func places(all []token) map[string]int {
 			keys := s.keys()
 			table = ""
 			for n, k := range keys {
-				table = s.inside(table) + "/" + escape(k.text)
+				table = s.inside(table) + "/" + Escape(k.text)
 				if n < len(keys)-1 || !list {
 					s.note(table, k.at)
 				}
@@ -143,7 +143,7 @@ func (s *scanner) keys() (all []token) {
 // pair scans a key and its value in a table.
 func (s *scanner) pair(table string) {
 	for _, k := range s.keys() {
-		table += "/" + escape(k.text)
+		table += "/" + Escape(k.text)
 		s.note(table, k.at)
 	}
 	s.skip("=")

@@ -70,8 +70,7 @@ func (c Config) Error(pointer, msg string, reason error) *syntax.Error {
 // keyOf returns a pointer in TOML notation. Items are counted from 0.
 func keyOf(pointer string) string {
 	var b strings.Builder
-	for _, token := range strings.Split(pointer, "/")[1:] {
-		token = strings.NewReplacer("~1", "/", "~0", "~").Replace(token)
+	for _, token := range jsonvalue.PointerTokens(pointer) {
 		switch {
 		case token != "" && strings.Trim(token, "0123456789") == "":
 			b.WriteString("[" + token + "]")

@@ -160,13 +160,12 @@ func (a *Resources) At(session string, err error) error {
 	if !ok || notNumber != nil || i >= len(a.own) {
 		return InSession(session, err)
 	}
-	name, _, _ := strings.Cut(key, "/")
-	name = strings.NewReplacer("~1", "/", "~0", "~").Replace(name)
+	name := jsonvalue.PointerTokens("/" + key)[0]
 	_, own := a.own[i].Get(name)
 	_, completed := a.Specs[i].Config.Get(name)
 	switch {
 	case !own && completed:
-		return a.Shared.Error("/plugins/"+pointerToken(a.Specs[i].Type)+"/"+key, syntax.Msg, syntax.Err)
+		return a.Shared.Error("/plugins/"+project.Escape(a.Specs[i].Type)+"/"+key, syntax.Msg, syntax.Err)
 	case a.listed:
 		return a.Shared.Error(strings.TrimSuffix("/resources/"+index+"/"+key, "/"), syntax.Msg, syntax.Err)
 	case a.engine:
@@ -217,7 +216,7 @@ func (m *Manager) checkDefaults(ctx context.Context, c project.Config) error {
 		err := m.env.Workspaces.CheckDefaults(ctx, d.Type, d.Config)
 		var syntax *syntax.Error
 		if errors.As(err, &syntax) {
-			return c.Error("/plugins/"+pointerToken(d.Type)+syntax.Pointer, syntax.Msg, syntax.Err)
+			return c.Error("/plugins/"+project.Escape(d.Type)+syntax.Pointer, syntax.Msg, syntax.Err)
 		}
 		if err != nil {
 			return err
@@ -291,9 +290,6 @@ func (r *Runs) Digest() Digest {
 	}
 	return Digest{}.with("added", r.What, r.Text)
 }
-
-// pointerToken escapes a name as a token of a JSON pointer (RFC 6901).
-func pointerToken(name string) string { return strings.NewReplacer("~", "~0", "/", "~1").Replace(name) }
 
 // SpecsOf returns the specs of resources.
 func SpecsOf(resources []domarkx.ResourceVersion) []domarkx.ResourceSpec {

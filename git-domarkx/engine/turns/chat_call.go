@@ -38,7 +38,7 @@ func (t *Turn) Pending(ctx context.Context) ([]PendingCall, error) {
 		return nil, err
 	}
 	var pending []PendingCall
-	for i, s := range toolcall.Steps(msg, t.canRun) {
+	for i, s := range toolcall.Steps(msg, t.bench.canRun) {
 		if s.Done || s.Block.Language != toolcall.Language {
 			continue
 		}
@@ -55,11 +55,6 @@ func (t *Turn) Pending(ctx context.Context) ([]PendingCall, error) {
 		pending = append(pending, p)
 	}
 	return pending, nil
-}
-
-// canRun reports whether the workspace, if it is open, runs code in a language.
-func (t *Turn) canRun(language string) bool {
-	return t.bench != nil && t.bench.live.CanRun(language)
 }
 
 // lastAnswer returns the last message of the assistant with its index, or a zero entry.
@@ -112,7 +107,7 @@ func (t *Turn) Make(ctx context.Context, c PendingCall, by permit.Permit) (CallR
 	if err != nil {
 		return CallResult{}, err
 	}
-	if s, ok := stepAt(toolcall.Steps(msg, t.canRun), t.target(c).Call); e.ID != c.Message || !ok || s.Done {
+	if s, ok := stepAt(toolcall.Steps(msg, t.bench.canRun), t.target(c).Call); e.ID != c.Message || !ok || s.Done {
 		return CallResult{}, fmt.Errorf("session %q: the call of %s: %w; nothing was run", t.request.Name, c.Tool, domarkx.ErrConflict)
 	}
 	target := t.target(c)

@@ -244,7 +244,9 @@ func ownMessage(c journal.Call) domarkx.ID {
 }
 
 // canRun reports whether the live workspace runs code in a language. If none is open, it does not.
-func (b *openWorkspace) canRun(language string) bool { return b.live != nil && b.live.CanRun(language) }
+func (b *openWorkspace) canRun(language string) bool {
+	return b != nil && b.live != nil && b.live.CanRun(language)
+}
 
 // stepAt finds a call in its message: at its index, or else the only identical call, because
 // other calls may have been added or removed before it.

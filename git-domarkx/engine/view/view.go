@@ -202,11 +202,16 @@ func (v *View) Message(ctx context.Context, k int) (domarkx.Message, error) {
 
 // MarkConflict marks a message as the version of one side of a conflict.
 func MarkConflict(msg *domarkx.Message, side domarkx.Rev) {
+	SetMetadata(msg, "conflict", jsonvalue.StringValue(side.String()))
+}
+
+// SetMetadata sets a member of the metadata of a message.
+func SetMetadata(msg *domarkx.Message, name string, value jsonvalue.Value) {
 	metadata := jsonvalue.ObjectValue()
 	if msg.Metadata != nil {
 		metadata = *msg.Metadata
 	}
-	metadata = metadata.With("conflict", jsonvalue.StringValue(side.String()))
+	metadata = metadata.With(name, value)
 	msg.Metadata = &metadata
 }
 

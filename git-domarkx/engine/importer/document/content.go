@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"hash"
-	"hash/maphash"
 	"io"
 	"os"
 	"time"
@@ -37,26 +36,12 @@ type Content struct {
 	opened    os.FileInfo       // state of the file when it was opened
 	began     time.Time         // time at which the file was opened
 	temporary *local.Temporary  // file, if that is a temporary one
-	print     fingerprint       // of source
-}
-
-// A fingerprint shows whether the same bytes are read again. It takes a tenth of the time of a digest. The seed is random and
-// secret, so that nobody can make different bytes with the same fingerprint.
-type fingerprint struct {
-	seed maphash.Seed
-	sum  uint64
-	made bool
-}
-
-func (p fingerprint) hash() *maphash.Hash {
-	h := new(maphash.Hash)
-	h.SetSeed(p.seed)
-	return h
+	sum       []byte            // SHA-256 of source; nil before it was read
 }
 
 // New returns the content that a reader has.
 func New(r io.ReaderAt, size int64) *Content {
-	return &Content{ReaderAt: r, Size: size, source: io.NewSectionReader(r, 0, size), print: fingerprint{seed: maphash.MakeSeed()}}
+	return &Content{ReaderAt: r, Size: size, source: io.NewSectionReader(r, 0, size)}
 }
 
 // Open opens a file. It fixes the size of the document, because the file may grow. If the file is compressed, the document is
@@ -135,10 +120,9 @@ func Stamp(info os.FileInfo, opened time.Time) string {
 func (c *Content) All() *io.SectionReader { return io.NewSectionReader(c.ReaderAt, 0, c.Size) }
 
 // ReadThrough reads the document once: it sets its digest and whether it may contain images, if those are wanted, and adds
-// the document with its secrets to a digest of the caller's.
+// the document with its secrets to a new digest of the caller's.
 func (c *Content) ReadThrough(digest hash.Hash, wantImages bool) error {
-	print := c.print.hash()
-	images, writers := finder{words: []string{"image/", `image\`}}, []io.Writer{digest, print} // a slash may be escaped
+	images, writers := finder{words: []string{"image/", `image\`}}, []io.Writer{digest} // a slash may be escaped
 	if wantImages {
 		writers = append(writers, &images)
 	}
@@ -149,24 +133,21 @@ func (c *Content) ReadThrough(digest hash.Hash, wantImages bool) error {
 	if c.clean == nil {
 		digest.Sum(c.Digest[:0])
 	}
-	if c.print.made && print.Sum64() != c.print.sum {
+	before := c.sum
+	if c.sum = digest.Sum(nil); before != nil && !bytes.Equal(c.sum, before) {
 		return ErrChanged
 	}
-	c.print.sum, c.print.made = print.Sum64(), true
 	return nil
 }
 
 // copyAll copies all of a document to w.
 func copyAll(w io.Writer, from *io.SectionReader) error {
-	n, err := io.CopyBuffer(onlyWriter{w}, io.NewSectionReader(from, 0, from.Size()), make([]byte, min(from.Size()+1, 256<<10)))
+	n, err := io.Copy(w, io.NewSectionReader(from, 0, from.Size()))
 	if err == nil && n < from.Size() {
 		err = ErrChanged
 	}
 	return err
 }
-
-// onlyWriter hides the methods of a writer other than Write.
-type onlyWriter struct{ io.Writer }
 
 // Data reads the document, but only its first most bytes.
 func (c *Content) Data(most int64) ([]byte, error) {
@@ -239,11 +220,11 @@ func (c *Content) Verify() error {
 	if now.Size() == c.source.Size() && now.ModTime().Equal(written) && c.began.Sub(written) > clockTick {
 		return nil
 	}
-	print := c.print.hash()
-	if err := copyAll(print, c.source); err != nil {
+	sum := sha256.New()
+	if err := copyAll(sum, c.source); err != nil {
 		return err
 	}
-	if print.Sum64() != c.print.sum {
+	if !bytes.Equal(sum.Sum(nil), c.sum) {
 		return ErrChanged
 	}
 	return nil
@@ -252,9 +233,9 @@ func (c *Content) Verify() error {
 // Checked returns a reader of the document, and what then returns [ErrChanged] if this reader has read other bytes than
 // [Content.ReadThrough].
 func (c *Content) Checked() (io.Reader, func() error) {
-	print := c.print.hash()
-	return io.TeeReader(c.All(), print), func() error {
-		if c.clean == nil && print.Sum64() != c.print.sum { // nobody else writes to the file without secrets
+	sum := sha256.New()
+	return io.TeeReader(c.All(), sum), func() error {
+		if c.clean == nil && !bytes.Equal(sum.Sum(nil), c.sum) { // nobody else writes to the file without secrets
 			return ErrChanged
 		}
 		return nil
