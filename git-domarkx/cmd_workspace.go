@@ -32,7 +32,7 @@ type workspaceRow struct {
 }
 
 func (c *workspaceListCmd) Run(inv *invocation, opened managers) error {
-	list, err := opened.sessions.ListWorkspaces(inv.ctx)
+	list, err := opened.store.Workspaces(inv.ctx)
 	if err != nil {
 		return err
 	}

@@ -79,12 +79,12 @@ func (m *SessionManager) Attach(ctx context.Context, name, path string, content 
 // ImagesShown returns the paths of the images in a snapshot's Markdown, relative to the session's
 // directory and without duplicates.
 func (m *SessionManager) ImagesShown(ctx context.Context, snapshot string) ([]string, error) {
-	var doc bytes.Buffer
-	if err := m.Write(ctx, snapshot, Markdown, &doc); err != nil {
+	text, err := m.TextOf(ctx, snapshot)
+	if err != nil {
 		return nil, err
 	}
 	var paths []string
-	for _, destination := range markdown.Images(doc.String()) {
+	for _, destination := range markdown.Images(string(text)) {
 		if path, err := markdown.ImagePath(destination); err == nil && path != "" && !slices.Contains(paths, path) {
 			paths = append(paths, path)
 		}

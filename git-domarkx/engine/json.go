@@ -31,18 +31,12 @@ func (m *SessionManager) Size(ctx context.Context, id string, form Form) (int64,
 	var total length
 	w := bufio.NewWriter(&total)
 	err = snapshotDocument(w, s.header, v.Live.Len(), func(k int) error {
-		key := s.key(k)
-		n, ok := m.lengths.get(key)
-		if !ok {
+		n, err := m.lengths.of(s.key(k), func() (int, error) {
 			msg, err := s.message(ctx, k)
-			if err != nil {
-				return err
-			}
-			n = len(conversationJSON(msg))
-			m.lengths.put(key, n)
-		}
+			return len(conversationJSON(msg)), err
+		})
 		total += length(n)
-		return nil
+		return err
 	})
 	if err == nil {
 		err = w.Flush()
@@ -74,23 +68,22 @@ type lengths struct {
 	known map[lengthKey]int
 }
 
-func (l *lengths) get(key lengthKey) (int, bool) {
+// of returns the length with a key, which it computes if it is not known.
+func (l *lengths) of(key lengthKey, compute func() (int, error)) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	n, ok := l.known[key]
-	return n, ok
-}
-
-func (l *lengths) put(key lengthKey, n int) {
-	if key.json == "" {
-		return // without a stored blob, nothing identifies the message
+	if n, ok := l.known[key]; ok {
+		return n, nil
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	n, err := compute()
+	if err != nil || key.json == "" { // without a stored blob, nothing identifies the message
+		return n, err
+	}
 	if l.known == nil || len(l.known) == maxLengths {
 		l.known = map[lengthKey]int{}
 	}
 	l.known[key] = n
+	return n, nil
 }
 
 // key returns the key for the JSON length of message k.

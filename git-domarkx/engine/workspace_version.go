@@ -12,12 +12,6 @@ import (
 	"github.com/domarkx/domarkx/gitstore/refname"
 )
 
-// ListWorkspaces returns the newest version of every workspace, sorted by name. Workspaces that
-// cannot be read are omitted; their errors are joined and returned together with the rest.
-func (m *SessionManager) ListWorkspaces(ctx context.Context) ([]domarkx.Version, error) {
-	return m.store.Workspaces(ctx)
-}
-
 // ResolveVersion returns the version that a revision of a workspace names: WS, WS~2 or WS@OID. For NAME#K it returns the
 // version of [SessionManager.VersionAt]. The error matches [domarkx.ErrNotFound] if the version does not exist.
 func (m *SessionManager) ResolveVersion(ctx context.Context, r Revision) (domarkx.Version, error) {
@@ -136,39 +130,24 @@ func (m *SessionManager) ExpiredLinks(ctx context.Context, r Revision) (map[int]
 	return found, nil
 }
 
-// nearby is the number of messages to read one by one; a longer search reads all at once.
+// nearby is the number of messages to read first; a longer search reads all at once.
 const nearby = 32
 
 // LinkAt returns the link of message k of a snapshot, or of the nearest linked message before it.
 // It returns "" if there is none.
 func (m *SessionManager) LinkAt(ctx context.Context, snapshot string, k int) (string, error) {
-	for n := k; n >= 0 && n > k-nearby; n-- {
-		e, err := m.store.Entry(ctx, snapshot, n)
+	for end, from := k+1, max(0, k+1-nearby); end > 0; end, from = from, 0 {
+		entries, err := m.store.EntriesBetween(ctx, snapshot, from, end)
+		if err == nil {
+			err = m.SoundLinks(ctx, snapshot, entries)
+		}
 		if err != nil {
 			return "", err
 		}
-		if link, err := m.lastOf(ctx, snapshot, []domarkx.Entry{e}); err != nil || link != "" {
-			return link, err
-		}
-	}
-	if k < nearby {
-		return "", nil
-	}
-	state, err := m.store.Load(ctx, snapshot)
-	if err != nil {
-		return "", err
-	}
-	return m.lastOf(ctx, snapshot, state.Thread.Live[:k+1-nearby])
-}
-
-// lastOf returns the last trustworthy link among messages of a snapshot.
-func (m *SessionManager) lastOf(ctx context.Context, snapshot string, messages []domarkx.Entry) (string, error) {
-	if err := m.SoundLinks(ctx, snapshot, messages); err != nil {
-		return "", err
-	}
-	for _, e := range slices.Backward(messages) {
-		if e.Link != "" {
-			return e.Link, nil
+		for _, e := range slices.Backward(entries) {
+			if e.Link != "" {
+				return e.Link, nil
+			}
 		}
 	}
 	return "", nil

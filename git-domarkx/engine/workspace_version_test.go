@@ -92,7 +92,7 @@ func TestResolveVersion(t *testing.T) {
 			t.Errorf("%s: %v; want %q", tt.revision, err, tt.err)
 		}
 	}
-	list, err := c.ListWorkspaces(t.Context())
+	list, err := c.Store.Workspaces(t.Context())
 	if err != nil || len(list) != 1 || versions[list[0].ID] != "v3" {
 		t.Errorf("%+v, %v", list, err)
 	}

@@ -55,34 +55,26 @@ type Event struct {
 // second. In one second, the events of agents come as early as their workspaces allow, because a person's version of another
 // workspace may include their changes.
 func Sort[T any](items []T, of func(T) Event) {
-	slices.SortFunc(items, func(a, b T) int {
-		v, w := of(a).Version, of(b).Version
-		return cmp.Or(cmp.Compare(v.Date, w.Date), cmp.Compare(v.Number, w.Number), strings.Compare(v.ID, w.ID))
-	})
-	for len(items) > 0 {
-		n := 1
-		for n < len(items) && of(items[n]).Version.Date == of(items[0]).Version.Date {
-			n++
-		}
-		agentsFirst(items[:n], of)
-		items = items[n:]
+	type place struct {
+		date      int64
+		workspace string
 	}
-}
-
-// agentsFirst orders the events of one second: those of each workspace up to the last one of an agent, and then what persons
-// left after it.
-func agentsFirst[T any](items []T, of func(T) Event) {
-	last := map[string]int{} // workspace → the number of its last event of an agent
+	last := map[place]int{} // the number of the last event of an agent in a workspace and a second
 	for _, item := range items {
 		if e := of(item); AuthorOf(e.Version) != Person {
-			last[e.Workspace] = max(last[e.Workspace], e.Version.Number)
+			at := place{e.Version.Date, e.Workspace}
+			last[at] = max(last[at], e.Version.Number)
 		}
 	}
-	after := func(item T) int {
-		if e := of(item); e.Version.Number > last[e.Workspace] {
+	after := func(e Event) int { // 1 for what persons left after the last event of an agent
+		if e.Version.Number > last[place{e.Version.Date, e.Workspace}] {
 			return 1
 		}
 		return 0
 	}
-	slices.SortStableFunc(items, func(a, b T) int { return cmp.Compare(after(a), after(b)) })
+	slices.SortFunc(items, func(a, b T) int {
+		e, f := of(a), of(b)
+		v, w := e.Version, f.Version
+		return cmp.Or(cmp.Compare(v.Date, w.Date), cmp.Compare(after(e), after(f)), cmp.Compare(v.Number, w.Number), strings.Compare(v.ID, w.ID))
+	})
 }

@@ -42,7 +42,7 @@ func (s *Server) workspace(w http.ResponseWriter, r *http.Request, name string) 
 }
 
 func (s *Server) workspaces(w http.ResponseWriter, r *http.Request) error {
-	list, err := s.Sessions.ListWorkspaces(r.Context())
+	list, err := s.Store.Workspaces(r.Context())
 	if err != nil && list == nil {
 		return err
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"sync/atomic"
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/plugins/dirversion"
@@ -26,8 +25,7 @@ func restoreVersion(ctx context.Context, r domarkx.VersionReader, version, dir s
 		}
 		return left, err
 	}
-	reader := &unprivileged{VersionReader: r}
-	if err := dirversion.Write(ctx, reader, version, dir, warn); err != nil || !reader.changed.Load() {
+	if err := dirversion.Write(ctx, unprivileged{r}, version, dir, warn); err != nil {
 		return left, err
 	}
 	lost, err := lossesOf(ctx, r, version)
@@ -70,25 +68,15 @@ func removeRestored(dir string) error {
 }
 
 // An unprivileged reads a version without files and attributes that only a privileged user can create.
-type unprivileged struct {
-	domarkx.VersionReader
-	changed atomic.Bool // whether a device was left out or a file has another owner
-}
+type unprivileged struct{ domarkx.VersionReader }
 
 // Directory returns the entries of a directory without devices. It clears set-id bits that
 // would apply to the wrong owner or group.
-func (u *unprivileged) Directory(ctx context.Context, id string) ([]domarkx.File, error) {
+func (u unprivileged) Directory(ctx context.Context, id string) ([]domarkx.File, error) {
 	files, err := u.VersionReader.Directory(ctx, id)
-	all := len(files)
 	files = slices.DeleteFunc(slices.Clone(files), isDevice)
-	if len(files) < all {
-		u.changed.Store(true)
-	}
 	for i := range files {
-		if foreign := foreignBits(files[i]); foreign != 0 {
-			files[i].Mode &^= foreign
-			u.changed.Store(true)
-		}
+		files[i].Mode &^= foreignBits(files[i])
 	}
 	return files, err
 }

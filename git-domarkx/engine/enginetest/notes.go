@@ -171,9 +171,7 @@ func (b *notebook) Changed(context.Context) (bool, error) { return true, nil }
 func (c *Clone) File(t *testing.T, version, name string) string {
 	t.Helper()
 	v, err := c.Store.Version(t.Context(), version)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c.check(err)
 	found := "-"
 	err = domarkx.WalkVersion(t.Context(), c.Store, v.Resources[0].Version, func(path string, f domarkx.File) error {
 		if path != name {
@@ -188,8 +186,6 @@ func (c *Clone) File(t *testing.T, version, name string) string {
 		found = string(data)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c.check(err)
 	return found
 }

@@ -20,9 +20,9 @@ import (
 
 // isBadDocument reports whether an error concerns only one document, so that the import can continue with the others.
 func isBadDocument(err error) bool {
-	var syntax *syntax.Error
-	var document *documentError
-	return errors.As(err, &syntax) || errors.As(err, &document) || errors.Is(err, domarkx.ErrInvalid) || errors.Is(err, domarkx.ErrExists) || errors.Is(err, domarkx.ErrUnsupported)
+	_, isSyntax := errors.AsType[*syntax.Error](err)
+	_, isDocument := errors.AsType[*documentError](err)
+	return isSyntax || isDocument || errors.Is(err, domarkx.ErrInvalid) || errors.Is(err, domarkx.ErrExists) || errors.Is(err, domarkx.ErrUnsupported)
 }
 
 // An importer imports the documents of a request in one update.

@@ -98,8 +98,7 @@ func (imp *importer) conversation(ctx context.Context, r recognised, digest stri
 
 // inputError adds the name of a document to an error, unless the error has it.
 func inputError(in input, err error) error {
-	var syntax *syntax.Error
-	if errors.As(err, &syntax) {
+	if _, ok := errors.AsType[*syntax.Error](err); ok {
 		return err
 	}
 	return fmt.Errorf("%s: %w", in.path, err)

@@ -33,8 +33,7 @@ func (m *Manager) Validate(ctx context.Context, paths []string, stdin io.Reader,
 			return 0, err
 		}
 		in, err := c.open(ctx, f)
-		var unreadable *documentError
-		if errors.As(err, &unreadable) {
+		if unreadable, ok := errors.AsType[*documentError](err); ok {
 			bad(unreadable.error)
 			continue
 		}

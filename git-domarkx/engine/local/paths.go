@@ -2,6 +2,8 @@ package local
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,8 +17,7 @@ import (
 
 // PathError strips the operation and the path from an error, because callers name them.
 func PathError(err error) error {
-	var at *fs.PathError
-	if errors.As(err, &at) {
+	if at, ok := errors.AsType[*fs.PathError](err); ok {
 		return at.Err
 	}
 	return err
@@ -29,6 +30,12 @@ func CanonicalPath(path string) (string, error) {
 		return "", err
 	}
 	return filepath.EvalSymlinks(abs)
+}
+
+// FileName returns a name of fixed length for the file of a session, a workspace or another text.
+func FileName(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:16])
 }
 
 // SameContent reports whether two readers return the same bytes.

@@ -1,3 +1,5 @@
+// Package toolcall reads and writes the blocks of a message that contain tool calls and their
+// results, and determines which blocks of a message can run.
 package toolcall
 
 import (
@@ -129,8 +131,7 @@ type Outcome struct {
 
 // Failed returns the outcome of a call that ended with an error.
 func Failed(err error) Outcome {
-	var tool *domarkx.ToolError
-	if errors.As(err, &tool) {
+	if tool, ok := errors.AsType[*domarkx.ToolError](err); ok {
 		return Outcome{Code: tool.Code, Message: tool.Message}
 	}
 	return Outcome{Code: domarkx.CodeBroken, Message: err.Error()}

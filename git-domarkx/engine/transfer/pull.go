@@ -58,8 +58,7 @@ func (m *Manager) Pull(ctx context.Context, r PullRequest, progress io.Writer) (
 	var tips []domarkx.Info // the tips before the pull
 	for _, name := range these {
 		was, err := m.store.TipOrNone(ctx, name)
-		var pending *engine.PendingError
-		if errors.As(err, &pending) {
+		if _, ok := errors.AsType[*engine.PendingError](err); ok {
 			results = append(results, Result{Name: name, Status: engine.Pending, Failed: true})
 			continue
 		}

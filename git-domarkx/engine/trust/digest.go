@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 	"github.com/domarkx/domarkx/git-domarkx/engine/toolcall"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 )
@@ -155,8 +156,7 @@ func (m *Manager) known(ctx context.Context, info domarkx.Info) (k cachedDigests
 // digestFile returns the path of the file that caches the digests of a session's newest snapshot,
 // so that a trust check does not read long sessions.
 func (m *Manager) digestFile(session string) string {
-	sum := sha256.Sum256([]byte(session))
-	return filepath.Join(m.env.StateDir, "trust", hex.EncodeToString(sum[:16]))
+	return filepath.Join(m.env.StateDir, "trust", local.FileName(session))
 }
 
 // cachedDigests are the cached digests of a snapshot. They are valid as long as what runs besides

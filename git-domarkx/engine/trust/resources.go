@@ -111,8 +111,7 @@ func ResourcesInVersion(workspace string, tip domarkx.Version) Resources {
 // sharedSpecs returns the resources that the file lists.
 func sharedSpecs(c project.Config) ([]domarkx.ResourceSpec, error) {
 	specs, err := domarkx.ParseWorkspace(jsonvalue.ObjectValue(jsonvalue.Member{Name: "resources", Value: jsonvalue.ArrayValue(c.Resources...)}), "")
-	var syntax *syntax.Error
-	if errors.As(err, &syntax) {
+	if syntax, ok := errors.AsType[*syntax.Error](err); ok {
 		return nil, c.Error(syntax.Pointer, syntax.Msg, domarkx.ErrInvalid)
 	}
 	return specs, err
@@ -214,8 +213,7 @@ func (m *Manager) checkAdded(ctx context.Context, info domarkx.Info) error {
 func (m *Manager) checkDefaults(ctx context.Context, c project.Config) error {
 	for _, d := range c.Plugins {
 		err := m.env.Workspaces.CheckDefaults(ctx, d.Type, d.Config)
-		var syntax *syntax.Error
-		if errors.As(err, &syntax) {
+		if syntax, ok := errors.AsType[*syntax.Error](err); ok {
 			return c.Error("/plugins/"+project.Escape(d.Type)+syntax.Pointer, syntax.Msg, syntax.Err)
 		}
 		if err != nil {
@@ -302,8 +300,7 @@ func SpecsOf(resources []domarkx.ResourceVersion) []domarkx.ResourceSpec {
 
 // InSession adds the session's name to an error in its document.
 func InSession(session string, err error) error {
-	var syntax *syntax.Error
-	if errors.As(err, &syntax) && syntax.Path == "" {
+	if syntax, ok := errors.AsType[*syntax.Error](err); ok && syntax.Path == "" {
 		e := *syntax
 		e.Path = session
 		return &e

@@ -48,11 +48,6 @@ func ListTools(spec domarkx.ResourceSpec, tools []domarkx.Tool) ListedTools {
 	return t
 }
 
-// untrusted returns the error that the user does not trust these tools.
-func (t ListedTools) untrusted(session string) *UntrustedError {
-	return &UntrustedError{Session: session, Resource: t.id, Listing: []Runs{t.runs}}
-}
-
 func toolsListing(spec domarkx.ResourceSpec, text string) Runs {
 	return Runs{"resource " + spec.ID, "tools", text}
 }
@@ -96,7 +91,7 @@ func (d *decision) tools(ctx context.Context, session string, t ListedTools) err
 		d.approved[t.digest] = max(d.last.right, permit.Trusted)
 	}
 	return d.need(ctx, t.digest, trusted, func() (*UntrustedError, error) {
-		return t.untrusted(session), d.m.keepSeenTools(t)
+		return &UntrustedError{Session: session, Resource: t.id, Listing: []Runs{t.runs}}, d.m.keepSeenTools(t)
 	})
 }
 
@@ -154,8 +149,7 @@ func (m *Manager) seenTools(ctx context.Context, info domarkx.Info) ([]ListedToo
 		return nil, err
 	}
 	asked, err := m.unchecked(ctx, info.Name, h)
-	var syntax *syntax.Error
-	if errors.As(err, &syntax) {
+	if _, ok := errors.AsType[*syntax.Error](err); ok {
 		return nil, nil // an invalid document runs nothing
 	}
 	if err != nil {

@@ -111,9 +111,6 @@ func (t *Turn) open(ctx context.Context) error {
 	if t.bench != nil {
 		return nil
 	}
-	if err := t.check(ctx); err != nil {
-		return err
-	}
 	tip, err := t.Tip(ctx)
 	if err != nil {
 		return err

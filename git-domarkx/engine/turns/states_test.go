@@ -250,7 +250,7 @@ func TestForkRefuses(t *testing.T) {
 		}
 	}
 	list, err := c.List(t.Context())
-	workspaces, err2 := c.ListWorkspaces(t.Context())
+	workspaces, err2 := c.Store.Workspaces(t.Context())
 	if err := errors.Join(err, err2); err != nil || len(list) != 2 || len(workspaces) != 1 {
 		t.Errorf("%d sessions, %d workspaces, %v", len(list), len(workspaces), err)
 	}

@@ -70,8 +70,7 @@ type callResult struct {
 // call, or the call itself. An error means that the call was not recorded; a failure of the call itself is in the report.
 func (b *openWorkspace) perform(ctx context.Context, t callTarget, by permit.Permit) (CallResult, error) {
 	p, refused := b.mayMake(ctx, by, t.Recorded())
-	var untrusted *trust.UntrustedError
-	if errors.As(refused, &untrusted) {
+	if _, ok := errors.AsType[*trust.UntrustedError](refused); ok {
 		return CallResult{}, refused
 	}
 	t.Workspace, t.Process = b.workspace, os.Getpid()

@@ -87,7 +87,7 @@ func TestRemovedWorkspacesComeBack(t *testing.T) {
 	if _, err := c.Remove(t.Context(), "s", nil); err != nil {
 		t.Fatal(err)
 	}
-	if list, err := c.ListWorkspaces(t.Context()); err != nil || len(list) > 0 {
+	if list, err := c.Store.Workspaces(t.Context()); err != nil || len(list) > 0 {
 		t.Fatal(list, err)
 	}
 	if instances, err := c.Env.Workspaces.Instances(t.Context()); err != nil || len(instances) > 0 {

@@ -202,19 +202,13 @@ func (b *openWorkspace) follow(ctx context.Context) error {
 		if newest.ID == "" || err == nil && sameVersions(newest.Resources, loading.Resources) {
 			return fmt.Errorf("workspace %q: %w", b.workspace, half)
 		}
-		p, err := b.mayLoad(ctx, newest)
-		if err != nil {
-			return err
-		}
-		b.tip = newest
-		return b.live.Load(ctx, p, newest)
+		return b.load(ctx, newest)
 	}
 	if newest.ID == "" || newest.ID == b.tip.ID && !b.replaced {
 		return nil
 	}
-	p, err := b.mayLoad(ctx, newest)
-	if err != nil {
-		return err
+	if _, err := b.mayLoad(ctx, newest); err != nil {
+		return err // before anything is committed
 	}
 	changes, err := b.live.Commit(ctx)
 	if err != nil {
@@ -229,19 +223,23 @@ func (b *openWorkspace) follow(ctx context.Context) error {
 	}
 	if !changes.Changed {
 		changes.Abort()
-		b.tip = newest
-		return b.live.Load(ctx, p, newest)
+		return b.load(ctx, newest)
 	}
 	var loaded domarkx.Version
 	request := versionRequest{operation: "change", subject: "change made here", changed: true, redacted: b.replaced}
 	if err := b.commit(ctx, changes, request, b.continueWith(ctx, newest, &loaded)); err != nil {
 		return err
 	}
-	if p, err = b.mayLoad(ctx, loaded); err != nil {
+	return b.load(ctx, loaded)
+}
+
+func (b *openWorkspace) load(ctx context.Context, v domarkx.Version) error {
+	p, err := b.mayLoad(ctx, v)
+	if err != nil {
 		return err
 	}
-	b.tip = loaded
-	return b.live.Load(ctx, p, loaded)
+	b.tip = v
+	return b.live.Load(ctx, p, v)
 }
 
 func sameVersions(a, b []domarkx.ResourceVersion) bool {

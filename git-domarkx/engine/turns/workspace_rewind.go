@@ -67,8 +67,7 @@ func (m *Manager) Rewind(ctx context.Context, r engine.Revision) (RewindResult, 
 		return done, nil
 	}
 	p, err := b.permitFor(ctx, done.Now, done.Workspace)
-	var untrusted *trust.UntrustedError
-	if errors.As(err, &untrusted) {
+	if untrusted, ok := errors.AsType[*trust.UntrustedError](err); ok {
 		done.Asleep = untrusted
 		return done, nil
 	}

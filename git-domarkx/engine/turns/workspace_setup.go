@@ -2,8 +2,6 @@ package turns
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -32,8 +30,7 @@ func (e *SetupError) Error() string {
 
 // setupFile returns the path of a file that exists until the setup script of a new workspace has succeeded.
 func (m *Manager) setupFile(workspace string) string {
-	sum := sha256.Sum256([]byte(workspace))
-	return filepath.Join(m.env.StateDir, "setup", hex.EncodeToString(sum[:16]))
+	return filepath.Join(m.env.StateDir, "setup", local.FileName(workspace))
 }
 
 // prepare creates the first version of a workspace, with its resources as created, and then runs

@@ -1,7 +1,6 @@
 package document
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -59,25 +58,19 @@ func HeadOf(path string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	var head bytes.Buffer
 	if !isCompressed(f) {
-		info, err := f.Stat()
-		if err != nil {
-			return nil, err
-		}
-		head.Grow(int(min(info.Size(), format.HeadSize)) + bytes.MinRead)
-		_, err = head.ReadFrom(io.LimitReader(f, format.HeadSize))
-		return head.Bytes(), err
+		return io.ReadAll(io.LimitReader(f, format.HeadSize))
 	}
 	z, err := uncompressed(f)
 	if err != nil {
 		return nil, err
 	}
 	defer z.Close()
-	if _, err := head.ReadFrom(io.LimitReader(z, format.HeadSize)); err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && head.Len() == 0 {
+	head, err := io.ReadAll(io.LimitReader(z, format.HeadSize))
+	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && len(head) == 0 {
 		return nil, compressedError(err)
 	}
-	return head.Bytes(), nil
+	return head, nil
 }
 
 // compressedError wraps an error of reading a compressed file.

@@ -3,8 +3,6 @@ package lock
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -39,8 +37,7 @@ func (e *BusyError) Error() string {
 // function is called or this process ends. If there is a turn already, it returns a [*BusyError]. In
 // a repository that cannot be written, it locks nothing: whatever the turn then stores fails.
 func Turn(ctx context.Context, stateDir, session, command string) (unlock func(), err error) {
-	sum := sha256.Sum256([]byte(session))
-	path := filepath.Join(stateDir, "turns", hex.EncodeToString(sum[:16])+".turn")
+	path := filepath.Join(stateDir, "turns", local.FileName(session)+".turn")
 	if err := atomicfile.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return func() {}, readOnlyIsFine(err)
 	}

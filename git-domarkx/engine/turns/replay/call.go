@@ -27,7 +27,7 @@ type replayer struct {
 
 func (r *replayer) call(ctx context.Context, session string, n int) (Result, error) {
 	c := r.plan.calls[n]
-	done := Result{Message: c.message, Index: c.index, Recorded: recordedAs(c.outcome)}
+	done := Result{Message: c.number, Index: c.index, Recorded: recordedAs(c.outcome)}
 	before, ok := r.plan.before(c)
 	var err error
 	if !ok {
@@ -59,7 +59,7 @@ func (r *replayer) call(ctx context.Context, session string, n int) (Result, err
 	if err != nil {
 		return done, err
 	}
-	if v, ok := r.plan.versions[c.key()]; ok {
+	if v, ok := r.plan.versions[c.callPlace]; ok {
 		r.at = v.ID
 	}
 	done.Replayed = recordedAs(now)

@@ -114,9 +114,8 @@ func recordedAs(o toolcall.Outcome) string {
 
 // A recordedCall is a call with its recorded outcome.
 type recordedCall struct {
-	id      domarkx.ID
-	message int
-	index   int
+	callPlace
+	number  int // of the message
 	block   domarkx.Block
 	outcome toolcall.Outcome
 	link    string // workspace version that its message links
@@ -128,8 +127,6 @@ type callPlace struct {
 	index   int
 }
 
-func (c recordedCall) key() callPlace { return callPlace{c.id, c.index} }
-
 // A plan holds the calls to replay.
 type plan struct {
 	start    domarkx.Version
@@ -140,7 +137,7 @@ type plan struct {
 
 // before returns the version on which a call ran. ok is false if it is unknown.
 func (p plan) before(c recordedCall) (string, bool) {
-	v, ok := p.versions[c.key()]
+	v, ok := p.versions[c.callPlace]
 	if !ok || len(v.Parents) == 0 {
 		return "", false
 	}
@@ -153,7 +150,7 @@ func (m *Manager) foundBy(ctx context.Context, p plan, n int, at string) (string
 	c := p.calls[n]
 	last := c.link
 	for _, next := range p.calls[n+1:] {
-		if next.id != c.id { // limits the search: a session may have a hundred thousand calls
+		if next.message != c.message { // limits the search: a session may have a hundred thousand calls
 			break
 		}
 		if before, ok := p.before(next); ok {
@@ -230,7 +227,7 @@ func (m *Manager) planOf(ctx context.Context, info domarkx.Info) (p plan, err er
 				continue
 			}
 			if o := toolcall.ParseOutcome(s.Result); s.Done && (o.OK || o.Code != "") && e.Link != "" {
-				p.calls = append(p.calls, recordedCall{e.ID, k, i, s.Block, o, e.Link})
+				p.calls = append(p.calls, recordedCall{callPlace{e.ID, i}, k, s.Block, o, e.Link})
 			}
 		}
 	}
