@@ -16,7 +16,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/agents/hooks"
 	"github.com/domarkx/domarkx/git-domarkx/agents/recording"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
-	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
+	"github.com/domarkx/domarkx/git-domarkx/engine/project"
 	"github.com/domarkx/domarkx/git-domarkx/find/when"
 	"github.com/domarkx/domarkx/git-domarkx/mountd"
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
@@ -197,7 +197,7 @@ func (d *doctor) workspaces() {
 		return // [doctor.git] has reported it
 	}
 	if err := opened.trust.CheckProject(d.inv.ctx); err != nil {
-		d.find(severityWarning, "sessions that use it are not run or trusted: "+err.Error(), trust.ProjectFile, "correct the file; git domarkx help trust lists its keys")
+		d.find(severityWarning, "sessions that use it are not run or trusted: "+err.Error(), project.File, "correct the file; git domarkx help trust lists its keys")
 	}
 	found, err := opened.turns.WorkspaceFindings(d.inv.ctx)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/domarkx/domarkx/fusefs/drafts"
 	"github.com/domarkx/domarkx/git-domarkx/agents/recording"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/project"
 	"github.com/domarkx/domarkx/git-domarkx/engine/transfer"
-	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
 	"github.com/domarkx/domarkx/git-domarkx/mountd"
 )
@@ -130,7 +130,7 @@ func (s statusSources) workspaces() ([]statusRow, error) {
 
 func (s statusSources) settings() ([]statusRow, error) {
 	if err := s.opened.trust.CheckProject(s.inv.ctx); err != nil {
-		return []statusRow{{What: "settings", Name: trust.ProjectFile, Detail: err.Error()}}, nil
+		return []statusRow{{What: "settings", Name: project.File, Detail: err.Error()}}, nil
 	}
 	return nil, nil
 }

@@ -46,7 +46,7 @@ func (m *Manager) Checkout(ctx context.Context, r Request) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer s.close()
+	defer s.lock.Close()
 	var left []string
 	if !whole {
 		if left, err = m.restoreTo(ctx, p, r, s.path); err != nil {

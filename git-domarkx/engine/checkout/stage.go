@@ -29,7 +29,7 @@ type stage struct {
 	dir    string // the target
 	path   string
 	inside bool
-	lock   *os.File // nil where directories cannot be locked
+	lock   *os.File // nil where directories cannot be locked; the caller of newStage closes it
 }
 
 // newStage creates a stage for dir, which must not exist, be empty or contain only the leftovers of a killed process. It removes
@@ -125,9 +125,7 @@ func (s *stage) make(parent, key string, mode fs.FileMode) error {
 		if err == nil && isStill(s.lock, s.path) {
 			return nil
 		}
-		if s.lock != nil {
-			s.lock.Close()
-		}
+		s.lock.Close()
 		if err != nil && !errors.Is(err, atomicfile.ErrLocked) && !errors.Is(err, fs.ErrNotExist) {
 			return errors.Join(err, os.Remove(s.path))
 		}
@@ -142,14 +140,6 @@ func isStill(f *os.File, path string) bool {
 	}
 	b, err := os.Lstat(path)
 	return err == nil && os.SameFile(a, b)
-}
-
-// close releases the lock. It removes no files.
-func (s *stage) close() error {
-	if s.lock == nil {
-		return nil
-	}
-	return s.lock.Close()
 }
 
 // lockStage locks the stage of a killed process. It returns atomicfile.ErrLocked if the process
@@ -179,9 +169,7 @@ func removeStage(path string) error {
 	if err == nil {
 		err = removeRestored(path)
 	}
-	if lock != nil {
-		lock.Close()
-	}
+	lock.Close()                        // it may be nil
 	if errors.Is(err, fs.ErrNotExist) { // another process has removed it
 		return nil
 	}

@@ -128,9 +128,8 @@ func (m *Manager) beginPush(ctx context.Context, r PushRequest, progress io.Writ
 
 // session decides whether to send a session.
 func (p *push) session(ctx context.Context, name string) error {
-	var pending *engine.PendingError
 	_, unread := p.m.store.Tip(ctx, name)
-	if errors.As(unread, &pending) {
+	if _, ok := errors.AsType[*engine.PendingError](unread); ok {
 		p.results[name] = Result{Name: name, Status: engine.Pending, Failed: true}
 		return nil
 	}
@@ -142,20 +141,32 @@ func (p *push) session(ctx context.Context, name string) error {
 			return nil
 		}
 	}
-	e, send, err := p.m.pushable(ctx, name, local, p.tracked.Sessions[name])
+	tracked := p.tracked.Sessions[name]
+	state, err := compare(ctx, p.m.store.IsAncestor, local, tracked)
+	send := state == ahead
+	kept := Result{Name: name, Status: "rejected: the remote has changes that are not here; run git domarkx pull first", Failed: true}
+	switch {
+	case err != nil:
+	case local == "" && tracked == "":
+		err = fmt.Errorf("session %q: %w", name, domarkx.ErrNoSession)
+	case state == "":
+		send, kept = p.replaces(refname.Sessions.Ref(name), local, tracked), Result{Name: name, Status: UpToDate}
+	case state == onlyThere:
+		kept = Result{Name: name, Status: onlyThere}
+		send, err = p.m.removedHere(ctx, name, tracked)
+	}
 	if err != nil {
 		return err
 	}
-	send = send || p.replaces(refname.Sessions.Ref(name), local, p.tracked.Sessions[name])
-	if send {
-		replaced, err := p.refuseReplaced(ctx, name, local)
-		if err == nil && !replaced {
-			p.send.Sessions[name] = local
-		}
-		return err
+	if !send {
+		p.results[name] = kept
+		return nil
 	}
-	p.results[name] = e
-	return nil
+	replaced, err := p.refuseReplaced(ctx, name, local)
+	if err == nil && !replaced {
+		p.send.Sessions[name] = local
+	}
+	return err
 }
 
 // replaces reports whether a reference must be sent only because the remote still has the commit
@@ -268,22 +279,4 @@ func (m *Manager) tips(ctx context.Context) (map[string]string, error) {
 		tips[info.Name] = info.ID
 	}
 	return tips, nil
-}
-
-// pushable reports whether a session can be sent without losing changes that the remote had at
-// the last contact. If not, it returns the result to report.
-func (m *Manager) pushable(ctx context.Context, name, local, tracked string) (Result, bool, error) {
-	if local == "" && tracked == "" {
-		return Result{}, false, fmt.Errorf("session %q: %w", name, domarkx.ErrNoSession)
-	}
-	switch state, err := compare(ctx, m.store.IsAncestor, local, tracked); {
-	case err != nil || state == ahead:
-		return Result{}, err == nil, err
-	case state == "":
-		return Result{Name: name, Status: UpToDate}, false, nil
-	case state == onlyThere:
-		removed, err := m.removedHere(ctx, name, tracked)
-		return Result{Name: name, Status: onlyThere}, removed, err
-	}
-	return Result{Name: name, Status: "rejected: the remote has changes that are not here; run git domarkx pull first", Failed: true}, false, nil
 }

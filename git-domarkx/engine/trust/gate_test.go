@@ -12,6 +12,7 @@ import (
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/syntax"
 	"github.com/domarkx/domarkx/git-domarkx/engine/enginetest"
+	"github.com/domarkx/domarkx/git-domarkx/engine/project"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 )
 
@@ -107,7 +108,7 @@ func TestProjectFileEndsTrust(t *testing.T) {
 		t.Error("an invalid file is trusted")
 	}
 	var syntax *syntax.Error
-	if err := c.Trust(ctx, info); !errors.As(err, &syntax) || filepath.Base(syntax.Path) != trust.ProjectFile {
+	if err := c.Trust(ctx, info); !errors.As(err, &syntax) || filepath.Base(syntax.Path) != project.File {
 		t.Errorf("trusting with an invalid file: %v", err)
 	}
 	if err := os.Remove(file); err != nil {

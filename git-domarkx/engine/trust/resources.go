@@ -15,9 +15,6 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 )
 
-// ProjectFile is the name of the file with the settings that all sessions of a repository share.
-const ProjectFile = project.File
-
 // resourcesAt is the JSON pointer to the resources of a document.
 const resourcesAt = "/execution_config/workspace/resources"
 

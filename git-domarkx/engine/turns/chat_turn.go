@@ -53,7 +53,10 @@ func (m *Manager) BeginTurn(ctx context.Context, r TurnRequest) (*Turn, error) {
 		return nil, err
 	}
 	if info.ID != "" {
-		if err := t.check(ctx); err != nil {
+		if info, err = t.Tip(ctx); err == nil {
+			_, err = t.gate.Permit(ctx, trust.Session{Info: info, Settled: true})
+		}
+		if err != nil {
 			t.unlock()
 			return nil, err
 		}
@@ -64,10 +67,6 @@ func (m *Manager) BeginTurn(ctx context.Context, r TurnRequest) (*Turn, error) {
 // Close ends the turn: it ends everything that runs for the workspace.
 func (t *Turn) Close(ctx context.Context) error {
 	defer t.unlock()
-	return t.closeBench(ctx)
-}
-
-func (t *Turn) closeBench(ctx context.Context) error {
 	if t.bench == nil {
 		return nil
 	}
@@ -93,17 +92,6 @@ func (t *Turn) Header(ctx context.Context) (domarkx.Header, error) {
 		return domarkx.NewHeader(), err
 	}
 	return view.Header(ctx, t.m.store, tip.ID)
-}
-
-// check returns an *trust.UntrustedError unless everything that the session runs, except calls without a
-// result, is trusted or approved.
-func (t *Turn) check(ctx context.Context) error {
-	tip, err := t.Tip(ctx)
-	if err != nil {
-		return err
-	}
-	_, err = t.gate.Permit(ctx, trust.Session{Info: tip, Settled: true})
-	return err
 }
 
 // open opens the workspace, unless it is open. It records the calls that a killed process left.

@@ -13,6 +13,7 @@ import (
 	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/enginetest"
+	"github.com/domarkx/domarkx/git-domarkx/engine/project"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns/replay"
@@ -22,7 +23,7 @@ import (
 // share writes the project file that the sessions of the clone share.
 func (c *clone) share(text string) {
 	c.T.Helper()
-	if err := os.WriteFile(filepath.Join(c.Dir, trust.ProjectFile), []byte(text), 0o666); err != nil {
+	if err := os.WriteFile(filepath.Join(c.Dir, project.File), []byte(text), 0o666); err != nil {
 		c.T.Fatal(err)
 	}
 }
@@ -44,7 +45,7 @@ func TestProjectChangesWhileApproved(t *testing.T) {
 	if !errors.Is(err, domarkx.ErrConflict) || len(c.Notes.Calls()) > 0 {
 		t.Errorf("%v, called %q", err, c.Notes.Calls())
 	}
-	if len(shown) != 2 || shown[0].Where != trust.ProjectFile || strings.Contains(shown[0].Text, "not shown") {
+	if len(shown) != 2 || shown[0].Where != project.File || strings.Contains(shown[0].Text, "not shown") {
 		t.Errorf("shown: %v", shown)
 	}
 	if _, err := os.Stat(filepath.Join(c.Dir, ".git/domarkx/workspaces")); err == nil {
