@@ -49,7 +49,7 @@ func start(name, path, dir, log string, limits domarkx.Limits, tell func(string)
 	if redact == nil {
 		redact = func(text string) string { return text }
 	}
-	p, err := process.Start(process.Command{Program: path, Args: []string{path}, Dir: dir, Env: environment(os.Environ()),
+	p, err := process.NewRunner(true).Start(process.Command{Program: path, Args: []string{path}, Dir: dir, Env: environment(os.Environ()),
 		Processes: limits.Processes, Memory: limits.Memory})
 	if err != nil {
 		if refused := (*domarkx.ToolError)(nil); errors.As(err, &refused) {

@@ -2,18 +2,17 @@ package localshell
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
-	"sync"
-	"time"
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonvalue"
+	"github.com/domarkx/domarkx/plugins"
 	"github.com/domarkx/domarkx/plugins/directory"
 	"github.com/domarkx/domarkx/plugins/dirversion"
 	"github.com/domarkx/domarkx/plugins/process"
@@ -105,14 +104,10 @@ func (s *shell) Execute(ctx context.Context, call domarkx.Call) (domarkx.Result,
 	if call.Tool != "run_command" {
 		return s.Resource.Execute(ctx, call)
 	}
-	if v, ok := call.Arguments.Get("timeout"); ok {
-		seconds, err := strconv.ParseFloat(v.Text(), 64)
-		const longest = float64(1 << 32)
-		if err == nil && seconds > 0 {
-			var cancel context.CancelFunc
-			ctx, cancel = context.WithTimeout(ctx, time.Duration(min(seconds, longest)*float64(time.Second)))
-			defer cancel()
-		}
+	if own, ok := plugins.OwnTimeout(call.Arguments); ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, own)
+		defer cancel()
 	}
 	command, _ := call.Arguments.Get("command")
 	language := "bash"
@@ -164,16 +159,17 @@ func (s *shell) run(ctx context.Context, program, option, code string) (domarkx.
 	}
 	spool := toolresult.NewSpool(s.env.Dir)
 	defer spool.Close()
-	limited := &limiter{w: spool, left: s.plugin.maxOutput, over: make(chan struct{})}
-	status, err := s.plugin.runner.Run(ctx, c, limited, limited.over)
-	if !s.plugin.runner.HasNamespaces() && len(c.Sealed) > 0 {
-		s.warnUnsealed()
+	status, err := s.plugin.runner.Run(ctx, c, &limiter{spool, s.plugin.maxOutput})
+	s.warnUnsealed(c)
+	over := errors.Is(err, errOutput)
+	if over {
+		status.ExitCode, err = -1, nil
 	}
 	if err != nil {
 		return domarkx.Result{}, err
 	}
 	r, err := spool.Result(status)
-	if err == nil && limited.left < 0 {
+	if err == nil && over {
 		r.Value = r.Value.With("output_limit_exceeded", jsonvalue.BoolValue(true))
 	}
 	return r, err
@@ -193,8 +189,9 @@ func (s *shell) sealed() []string {
 	return slices.DeleteFunc(slices.Clone(s.Hidden()), func(path string) bool { return !s.holds(path) })
 }
 
-func (s *shell) warnUnsealed() {
-	if s.env.Warn != nil {
+// warnUnsealed warns if a command that was started can write what should be sealed.
+func (s *shell) warnUnsealed(c process.Command) {
+	if len(c.Sealed) > 0 && !s.plugin.runner.HasNamespaces() && s.env.Warn != nil {
 		s.env.Warn(fmt.Sprintf("commands of %s can write the repository's Git directory in %q: this system gives this user no namespaces", s.typ, s.Path()))
 	}
 }
@@ -229,6 +226,9 @@ func (s *shell) holds(path string) bool {
 	return err == nil && rerr == nil && filepath.IsLocal(at)
 }
 
+// systemVariables are the environment variables that a command gets unchanged. Programs on Windows need some to start.
+var systemVariables = []string{"USER", "LOGNAME", "SystemRoot", "windir", "ComSpec", "PATHEXT", "SystemDrive"}
+
 func (s *shell) environment(temporary string) []string {
 	path := os.Getenv("PATH")
 	if path == "" {
@@ -241,7 +241,7 @@ func (s *shell) environment(temporary string) []string {
 	if s.IsPrivate() { // it may lie below the user's .git, which Git would take as the repository
 		env = append(env, "GIT_CEILING_DIRECTORIES="+filepath.Dir(s.Path()))
 	}
-	for _, name := range append([]string{"USER", "LOGNAME"}, systemVariables...) {
+	for _, name := range systemVariables {
 		if v, ok := os.LookupEnv(name); ok {
 			env = append(env, name+"="+v)
 		}
@@ -289,23 +289,20 @@ func (s *shell) TearDown(ctx context.Context) error {
 // maxOutput bounds the output of a command, in bytes.
 const maxOutput = 1 << 30
 
-// A limiter writes output up to a limit, and closes over when it is exceeded.
+// errOutput reports that a command wrote more than a limiter takes.
+var errOutput = errors.New("too much output")
+
+// A limiter writes output up to a limit.
 type limiter struct {
 	w    *toolresult.Spool
 	left int64
-	over chan struct{}
-	once sync.Once
 }
 
 func (l *limiter) Write(p []byte) (int, error) {
-	if int64(len(p)) > l.left {
-		if l.left > 0 {
-			_, _ = l.w.Write(p[:l.left]) // the result reports that the output is incomplete
-		}
-		l.left = -1
-		l.once.Do(func() { close(l.over) })
-		return len(p), nil // the rest is discarded
+	n, err := l.w.Write(p[:min(int64(len(p)), l.left)])
+	l.left -= int64(n)
+	if err == nil && n < len(p) {
+		err = errOutput
 	}
-	l.left -= int64(len(p))
-	return l.w.Write(p)
+	return n, err
 }

@@ -2,8 +2,6 @@ package localshell
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"io"
 	"path/filepath"
 	"slices"
@@ -39,13 +37,7 @@ func (s *Sandbox) Run(ctx context.Context, dir, program string, args []string, s
 	defer forget()
 	defer p.Kill()
 	p.Stdin.Close() // commands have an empty standard input
-	if err := p.Relay(ctx, stdout, stderr); err != nil {
-		return toolresult.Status{}, fmt.Errorf("reading the output of %q: %w", program, err)
-	}
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return toolresult.Status{TimedOut: true, ExitCode: -1}, nil
-	}
-	return toolresult.Status{ExitCode: p.ExitCode(), Over: p.Over()}, ctx.Err()
+	return p.Finish(ctx, stdout, stderr)
 }
 
 // Start starts a program like Run, for a caller that communicates with it. The caller must
@@ -62,14 +54,11 @@ func (s *Sandbox) Start(dir, program string, args []string) (p *process.Program,
 	c := s.shell.command(temporary)
 	c.Program, c.Args, c.Dir = program, args, dir
 	c.Env = append(slices.DeleteFunc(c.Env, func(e string) bool { return e == "PWD="+s.shell.Path() }), "PWD="+dir)
-	p, err = process.Start(c)
-	if err != nil {
+	if p, err = s.shell.plugin.runner.Start(c); err != nil {
 		s.shell.forget(temporary)
 		return nil, nil, err
 	}
-	if p.Unsealed() {
-		s.shell.warnUnsealed()
-	}
+	s.shell.warnUnsealed(c)
 	return p, func() { s.shell.forget(temporary) }, nil
 }
 

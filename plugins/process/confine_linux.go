@@ -20,23 +20,19 @@ const confinedName = "git-domarkx-confined"
 const errorFD = 4
 
 // forkConfined starts this program to confine itself and execute the command.
-func (c command) forkConfined(input uintptr) (int, error) {
+func (c command) forkConfined() (int, error) {
 	spec, err := c.encode()
 	if err != nil {
 		return 0, err
 	}
-	commandR, commandW, err := os.Pipe()
-	if err != nil {
-		return 0, err
+	var files pipes
+	defer files.close()
+	commandR, commandW := files.open()
+	errorR, errorW := files.open()
+	if files.err != nil {
+		return 0, files.err
 	}
-	defer commandR.Close()
-	defer commandW.Close()
-	errorR, errorW, err := os.Pipe()
-	if err != nil {
-		return 0, err
-	}
-	defer errorR.Close()
-	pid, err := c.fork("/proc/self/exe", []string{confinedName}, []uintptr{input, 1, 2, commandR.Fd(), errorW.Fd()})
+	pid, err := c.fork("/proc/self/exe", []string{confinedName}, []uintptr{0, 1, 2, commandR.Fd(), errorW.Fd()})
 	errorW.Close()
 	if err != nil {
 		return 0, err

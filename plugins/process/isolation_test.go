@@ -23,7 +23,7 @@ func confined(t *testing.T, r *process.Runner, c process.Command) func(script st
 		t.Helper()
 		c.Program, c.Args, c.Env, c.Confined = "/bin/sh", []string{"sh", "-c", script}, []string{"PATH=/usr/bin:/bin"}, true
 		var out bytes.Buffer
-		status, err := r.Run(t.Context(), c, &out, nil)
+		status, err := r.Run(t.Context(), c, &out)
 		if err != nil {
 			t.Fatalf("%s: %v", script, err)
 		}

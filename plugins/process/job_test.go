@@ -118,6 +118,15 @@ func TestRunIsCancelled(t *testing.T) {
 	idle(t, cmd.Dir)
 }
 
+// TestRunLosesItsSupervisor checks that a command whose end nobody saw does not count as one that ended well.
+func TestRunLosesItsSupervisor(t *testing.T) {
+	cmd := shell(t, "kill -KILL $PPID; exec sleep 1000")
+	if err := process.Run(t.Context(), cmd); err == nil || !strings.Contains(err.Error(), "was killed") {
+		t.Errorf("%v, expected that the supervisor was killed", err)
+	}
+	idle(t, cmd.Dir)
+}
+
 // TestReaderOfOutputFails checks that a command which writes without end does not run on
 // when nobody takes its output.
 func TestReaderOfOutputFails(t *testing.T) {

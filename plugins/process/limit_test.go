@@ -29,7 +29,7 @@ func TestLimits(t *testing.T) {
 				spec.Processes, spec.Memory = 60, 100<<20
 				bounded, cancel := context.WithTimeout(t.Context(), time.Minute)
 				defer cancel()
-				status, err := r.Run(bounded, spec, &bytes.Buffer{}, nil)
+				status, err := r.Run(bounded, spec, &bytes.Buffer{})
 				if err != nil || status.TimedOut || c.over == "" && status.Over != "" || !strings.HasPrefix(status.Over, c.over) {
 					t.Errorf("%+v, %v", status, err)
 				}

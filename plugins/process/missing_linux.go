@@ -15,7 +15,7 @@ func Missing(ctx context.Context) []Lack {
 	}
 	r := NewRunner(true)
 	// Whether the command succeeds does not matter.
-	_, _ = r.Run(ctx, Command{Program: "/bin/true", Args: []string{"true"}, Dir: "/", Env: os.Environ(), Confined: CanConfine(), Writable: []string{os.TempDir()}}, io.Discard, nil)
+	_, _ = r.Run(ctx, Command{Program: "/bin/true", Args: []string{"true"}, Dir: "/", Env: os.Environ(), Confined: CanConfine(), Writable: []string{os.TempDir()}}, io.Discard)
 	if !r.HasNamespaces() {
 		lacks = append(lacks, Lack{"commands can read and lock this program's state, leave System V IPC objects behind, change modes and times of your files, and write the Git directory of a work tree that they work in: you may not create namespaces",
 			"as root: sysctl user.max_user_namespaces=10000 kernel.apparmor_restrict_unprivileged_userns=0; give a container CAP_SYS_ADMIN"})

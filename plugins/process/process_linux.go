@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/gob"
 	"encoding/json"
-	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -51,16 +50,14 @@ func givenCommand() (command, error) {
 type process struct {
 	cmd       *exec.Cmd
 	namespace bool
-	output    *os.File
-	input     *os.File // nil unless the command has pipes
-	errors    *os.File // likewise
 	lifeline  *os.File
 	reports   *os.File
 	decoder   *json.Decoder // of the reports
 	heir      *heir         // nil in a namespace
 }
 
-func (c command) start() (*process, error) {
+// begin starts a supervisor with the standard files of its command. A nil in stands for /dev/null.
+func (c *command) begin(in, out, errs *os.File) (*process, error) {
 	if c.Confined {
 		c.Sockets, c.SocketDirs, c.Hidden = resolve(c.Sockets), c.socketDirectories(), resolve(c.Hidden)
 	}
@@ -68,40 +65,22 @@ func (c command) start() (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	var files []*os.File
-	pipe := func() (r, w *os.File) {
-		if err != nil {
-			return nil, nil
-		}
-		if r, w, err = os.Pipe(); err == nil {
-			files = append(files, r, w)
-		}
-		return r, w
-	}
-	output, outputW := pipe()
-	commandR, commandW := pipe()
-	lifelineR, lifeline := pipe()
-	reports, reportW := pipe()
-	var inputR, input, errors *os.File
-	errorW := outputW
-	if c.Pipes {
-		inputR, input = pipe()
-		errors, errorW = pipe()
-	}
+	var files pipes
+	commandR, commandW := files.open()
+	lifelineR, lifeline := files.open()
+	reports, reportW := files.open()
+	err = files.err
 	var left *heir
 	if err == nil && !c.Namespace {
 		left, err = newHeir()
 	}
 	if err != nil {
-		closeAll(files)
-		return nil, fmt.Errorf("starting a command: %w", err)
+		files.close()
+		return nil, err
 	}
-	cmd := &exec.Cmd{Path: "/proc/self/exe", Args: []string{supervisorName}, Env: []string{}, Dir: "/"}
-	cmd.Stdout, cmd.Stderr = outputW, errorW
-	theirs := []*os.File{outputW, commandR, lifelineR, reportW}
-	if c.Pipes {
-		cmd.Stdin = inputR
-		theirs = append(theirs, inputR, errorW)
+	cmd := &exec.Cmd{Path: "/proc/self/exe", Args: []string{supervisorName}, Env: []string{}, Dir: "/", Stdout: out, Stderr: errs}
+	if in != nil {
+		cmd.Stdin = in
 	}
 	cmd.ExtraFiles = []*os.File{commandR, lifelineR, reportW}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
@@ -118,37 +97,29 @@ func (c command) start() (*process, error) {
 		}
 	}
 	if err := cmd.Start(); err != nil {
-		closeAll(files)
-		if c.Namespace {
-			return nil, fmt.Errorf("%w: %w", errNoNamespace, err)
-		}
-		return nil, fmt.Errorf("starting a command: %w", err)
+		files.close()
+		return nil, err
 	}
-	closeAll(theirs)
+	for _, theirs := range cmd.ExtraFiles {
+		theirs.Close()
+	}
 	go func() {
 		_, _ = commandW.Write(spec) // fails if the supervisor has ended, which its reports show
 		commandW.Close()
 	}()
-	return &process{
-		cmd: cmd, namespace: c.Namespace, output: output, input: input, errors: errors, lifeline: lifeline, reports: reports,
-		decoder: json.NewDecoder(io.LimitReader(reports, maxReport)), heir: left,
-	}, nil
+	return &process{cmd: cmd, namespace: c.Namespace, lifeline: lifeline, heir: left,
+		reports: reports, decoder: json.NewDecoder(io.LimitReader(reports, maxReport))}, nil
 }
 
-func closeAll(files []*os.File) {
-	for _, f := range files {
-		f.Close()
-	}
-}
-
-// wait waits for the supervisor, and kills its descendants if it was killed itself.
-func (p *process) wait() error {
-	err := p.cmd.Wait()
+// wait waits for the supervisor, kills its descendants if it was killed itself, and returns its last report.
+func (p *process) wait() report {
+	_ = p.cmd.Wait() // the report has the exit code
 	p.lifeline.Close()
 	if p.heir != nil && p.cmd.ProcessState != nil && !p.cmd.ProcessState.Exited() {
 		p.heir.killAll()
 	}
-	return err
+	defer p.reports.Close()
+	return p.report()
 }
 
 // kill kills the supervisor with all its descendants and waits for their end.
@@ -179,26 +150,14 @@ func (p *process) kill(ended <-chan struct{}) {
 	}
 }
 
-// close closes the files that stay open after the end of a command without pipes.
-func (p *process) close() {
-	p.output.Close()
-	p.reports.Close()
-}
-
 // maxReport bounds the reports of a supervisor, in bytes.
 const maxReport = 1 << 20
 
-// started waits for the next report.
-func (p *process) started() report {
+// report waits for the next report.
+func (p *process) report() report {
 	var r report
 	if p.decoder.Decode(&r) != nil {
 		r = report{Error: "the process that supervises the command was killed, by the command or somebody else; all processes that it started were killed, too"}
 	}
 	return r
-}
-
-// report returns the supervisor's last report.
-func (p *process) report() report {
-	defer p.reports.Close()
-	return p.started()
 }

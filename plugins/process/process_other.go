@@ -4,8 +4,6 @@ package process
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 )
@@ -22,58 +20,23 @@ func CanConfine() bool { return false }
 func Missing(context.Context) []Lack { return nil }
 
 // A process is a command.
-type process struct {
-	cmd    *exec.Cmd
-	output *os.File
-	input  *os.File // nil unless the command has pipes
-	errors *os.File // likewise
-	exit   int
-}
+type process struct{ cmd *exec.Cmd }
 
-// start starts a command in a process group of its own.
-func (c command) start() (*process, error) {
-	var ours, theirs []*os.File
-	var err error
-	pipe := func() (r, w *os.File) {
-		if err == nil {
-			r, w, err = os.Pipe()
-		}
-		return r, w
+// begin starts a command in a process group of its own. A nil in stands for an empty standard input.
+func (c *command) begin(in, out, errs *os.File) (*process, error) {
+	cmd := &exec.Cmd{Path: c.Program, Args: c.Args, Env: c.Env, Dir: c.Dir, Stdout: out, Stderr: errs}
+	if in != nil {
+		cmd.Stdin = in
 	}
-	p := &process{}
-	output, outputW := pipe()
-	ours, theirs = append(ours, output), append(theirs, outputW)
-	cmd := &exec.Cmd{Path: c.Program, Args: c.Args, Env: c.Env, Dir: c.Dir, Stdout: outputW, Stderr: outputW}
-	if c.Pipes {
-		input, inputW := pipe()
-		errors, errorW := pipe()
-		ours, theirs = append(ours, inputW, errors), append(theirs, input, errorW)
-		cmd.Stdin, cmd.Stderr = input, errorW
-		p.input, p.errors = inputW, errors
-	}
-	p.cmd, p.output = cmd, output
 	group(cmd)
-	if err == nil {
-		err = cmd.Start()
-	}
-	for _, f := range theirs {
-		f.Close()
-	}
-	if err != nil {
-		for _, f := range ours {
-			f.Close()
-		}
-		return nil, fmt.Errorf("starting a command: %w", err)
-	}
-	return p, nil
+	return &process{cmd}, cmd.Start()
 }
 
 // wait waits for the command and kills the rest of its group.
-func (p *process) wait() error {
-	err := p.cmd.Wait()
-	p.exit = exitCode(err)
+func (p *process) wait() report {
+	_ = p.cmd.Wait()
 	killGroup(p.cmd)
-	return err
+	return report{Exit: p.cmd.ProcessState.ExitCode()}
 }
 
 // kill kills the command with its group and waits for its end.
@@ -82,21 +45,4 @@ func (p *process) kill(ended <-chan struct{}) {
 	<-ended
 }
 
-// close closes the files that stay open after the end of a command without pipes.
-func (p *process) close() { p.output.Close() }
-
-func (p *process) started() report { return report{Started: true} }
-
-func (p *process) report() report { return report{Exit: p.exit} }
-
-// exitCode returns the exit code of a command that ended with err.
-func exitCode(err error) int {
-	var exit *exec.ExitError
-	switch {
-	case err == nil:
-		return 0
-	case errors.As(err, &exit):
-		return exit.ExitCode()
-	}
-	return -1
-}
+func (p *process) report() report { return report{Started: true} }

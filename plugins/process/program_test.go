@@ -32,7 +32,7 @@ while [ ! -s d1 ] || [ ! -s d2 ]; do sleep 0.01; done
 touch ready; sleep 1000`
 
 func start(program, dir string, env ...string) (*process.Program, error) {
-	return process.Start(process.Command{Program: program, Args: []string{program}, Dir: dir, Env: env})
+	return process.NewRunner(true).Start(process.Command{Program: program, Args: []string{program}, Dir: dir, Env: env})
 }
 
 // script writes a program.
@@ -101,7 +101,7 @@ func TestProgramIsNotExecuted(t *testing.T) {
 		"no directory": {Program: "/bin/true", Args: []string{"true"}, Dir: filepath.Join(t.TempDir(), "none")},
 		"a directory":  {Program: t.TempDir(), Args: []string{"directory"}, Dir: "/"},
 	} {
-		p, err := process.Start(c)
+		p, err := process.NewRunner(true).Start(c)
 		var tool *domarkx.ToolError
 		if !errors.As(err, &tool) || tool.Code != domarkx.CodeFailed || !strings.Contains(tool.Message, c.Program) {
 			t.Errorf("%s: %v", name, err)
@@ -162,8 +162,8 @@ func TestProgramClosesItsOutput(t *testing.T) {
 	}
 }
 
-// TestRelayIsCancelled checks that output written before the end of the context is not lost.
-func TestRelayIsCancelled(t *testing.T) {
+// TestFinishIsCancelled checks that output written before the end of the context is not lost.
+func TestFinishIsCancelled(t *testing.T) {
 	dir := t.TempDir()
 	p, err := start(script(t, "PATH=/usr/bin:/bin\necho before\n"+daemon), dir)
 	if err != nil {
@@ -172,7 +172,7 @@ func TestRelayIsCancelled(t *testing.T) {
 	defer p.Kill()
 	ctx, cancel := context.WithCancel(t.Context())
 	var out bytes.Buffer
-	if err := p.Relay(ctx, &onWrite{w: &out, then: cancel}, nil); err != nil || out.String() != "before\n" {
+	if _, err := p.Finish(ctx, &onWrite{w: &out, then: cancel}, nil); !errors.Is(err, context.Canceled) || out.String() != "before\n" {
 		t.Errorf("%q, %v", out.String(), err)
 	}
 	idle(t, dir)

@@ -2,14 +2,10 @@ package process
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"io"
-	"os"
 	"sync/atomic"
 	"time"
 
-	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/plugins/toolresult"
 )
 
@@ -41,7 +37,7 @@ type command struct {
 
 // A report is a message of a supervisor to this process.
 type report struct {
-	Started bool   // the command runs; the first report of a command with pipes
+	Started bool   // the command runs; the first report
 	Unable  string // why the namespace cannot be set up; run the command without one
 	Error   string // why the command could not be run
 	Exit    int    // 128+N after signal N
@@ -72,78 +68,36 @@ type Lack struct {
 // descendants.
 const killGrace = 5 * time.Second
 
-// Run runs a command and writes its output to w, until the command ends, ctx ends,
-// stop is closed or a write to w fails. When Run returns, every process that the command started is dead. A
-// deadline that passed is not an error but reported in the status.
-func (r *Runner) Run(ctx context.Context, spec Command, w io.Writer, stop <-chan struct{}) (toolresult.Status, error) {
-	for {
-		c := command{Command: spec, Namespace: r.HasNamespaces()}
-		status, err := c.run(ctx, w, stop)
-		if c.Namespace && errors.Is(err, errNoNamespace) {
-			r.noNamespace.Store(true)
-			continue
-		}
-		return status, err
-	}
+// Start starts a command with pipes as its standard files. The caller must call Kill in
+// the end. If the command cannot be executed, the error is a [*domarkx.ToolError] with
+// the code CodeFailed. The main function of this program must call [Supervise] first.
+func (r *Runner) Start(spec Command) (*Program, error) {
+	return r.start(context.Background(), spec, true)
 }
 
-// errNoNamespace reports that this user may not create a PID namespace.
-var errNoNamespace = errors.New("no PID namespace")
+func (r *Runner) start(ctx context.Context, spec Command, pipes bool) (*Program, error) {
+	c := command{Command: spec, Namespace: r.HasNamespaces(), Pipes: pipes}
+	p, err := c.start(ctx)
+	if err == nil && !c.Namespace {
+		r.noNamespace.Store(true)
+	}
+	return p, err
+}
 
-// run runs a command with or without a namespace, as c says.
-func (c command) run(ctx context.Context, w io.Writer, stop <-chan struct{}) (toolresult.Status, error) {
+// Run runs a command and writes its output to w, until the command ends, ctx ends or
+// a write to w fails. When Run returns, every process that the command started is dead. A
+// deadline that passed is not an error but reported in the status.
+func (r *Runner) Run(ctx context.Context, spec Command, w io.Writer) (toolresult.Status, error) {
 	if err := ctx.Err(); err != nil {
 		return toolresult.Status{}, err
 	}
-	p, err := c.start()
+	p, err := r.start(ctx, spec, false)
+	if err != nil && ctx.Err() != nil {
+		return ended(ctx)
+	}
 	if err != nil {
 		return toolresult.Status{}, err
 	}
-	defer p.close()
-	copied, broken := make(chan error, 1), make(chan struct{})
-	go func() {
-		_, err := io.Copy(w, p.output)
-		if err != nil {
-			close(broken) // the command would block when the pipe is full
-		}
-		copied <- err
-	}()
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		_ = p.wait() // the report has the exit code
-	}()
-	select {
-	case <-ended:
-	case <-ctx.Done():
-		p.kill(ended)
-	case <-stop:
-		p.kill(ended)
-	case <-broken:
-		p.kill(ended)
-	}
-	// All descendants are dead; only an unrelated process can still hold the pipe.
-	_ = p.output.SetReadDeadline(time.Now().Add(killGrace))
-	if err := <-copied; err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
-		return toolresult.Status{}, fmt.Errorf("reading the output of a command: %w", err)
-	}
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return toolresult.Status{TimedOut: true, ExitCode: -1}, nil
-	}
-	if err := ctx.Err(); err != nil {
-		return toolresult.Status{}, err
-	}
-	select {
-	case <-stop:
-		return toolresult.Status{ExitCode: -1}, nil
-	default:
-	}
-	r := p.report()
-	switch {
-	case r.Unable != "":
-		return toolresult.Status{}, fmt.Errorf("%w: %s", errNoNamespace, r.Unable)
-	case r.Error != "":
-		return toolresult.Status{}, &domarkx.ToolError{Code: domarkx.CodeFailed, Message: r.Error}
-	}
-	return toolresult.Status{ExitCode: r.Exit, Over: r.Over}, nil
+	defer p.Kill()
+	return p.Finish(ctx, w, nil)
 }

@@ -80,7 +80,7 @@ func TestRunnerReportsHowACommandEnds(t *testing.T) {
 		} {
 			dir := t.TempDir()
 			var out bytes.Buffer
-			status, err := r.Run(t.Context(), scriptIn(dir, c.script), &out, nil)
+			status, err := r.Run(t.Context(), scriptIn(dir, c.script), &out)
 			if want := (toolresult.Status{ExitCode: c.exit}); status != want || err != nil || out.String() != c.out {
 				t.Errorf("%s: %+v, %q, %v", c.script, status, out.String(), err)
 			}
@@ -99,7 +99,7 @@ func TestCommandInheritsNoFiles(t *testing.T) {
 		for _, confined := range []bool{false, process.CanConfine()} {
 			c := scriptIn(t.TempDir(), fmt.Sprintf("! test -e /proc/self/fd/%d", fd))
 			c.Confined = confined
-			if status, err := r.Run(t.Context(), c, io.Discard, nil); err != nil || status.ExitCode != 0 {
+			if status, err := r.Run(t.Context(), c, io.Discard); err != nil || status.ExitCode != 0 {
 				t.Errorf("confined %v: %+v, %v", confined, status, err)
 			}
 		}
@@ -111,27 +111,23 @@ func TestRunnerIsStopped(t *testing.T) {
 		for name, c := range map[string]struct {
 			status toolresult.Status
 			err    error
-			end    func() (context.Context, chan struct{}, func())
+			end    func() (context.Context, func())
 		}{
-			"by its caller": {toolresult.Status{ExitCode: -1}, nil, func() (context.Context, chan struct{}, func()) {
-				stop := make(chan struct{})
-				return t.Context(), stop, func() { close(stop) }
-			}},
-			"by the end of its context": {toolresult.Status{}, context.Canceled, func() (context.Context, chan struct{}, func()) {
+			"by the end of its context": {toolresult.Status{}, context.Canceled, func() (context.Context, func()) {
 				ctx, cancel := context.WithCancel(t.Context())
-				return ctx, nil, cancel
+				return ctx, cancel
 			}},
-			"by a deadline": {toolresult.Status{ExitCode: -1, TimedOut: true}, nil, func() (context.Context, chan struct{}, func()) {
+			"by a deadline": {toolresult.Status{ExitCode: -1, TimedOut: true}, nil, func() (context.Context, func()) {
 				ctx := newDeadline(t.Context())
-				return ctx, nil, func() { close(ctx.passed) }
+				return ctx, func() { close(ctx.passed) }
 			}},
 		} {
 			t.Run(name, func(t *testing.T) {
 				dir := t.TempDir()
-				ctx, stop, end := c.end()
+				ctx, end := c.end()
 				var out bytes.Buffer
 				began := time.Now()
-				status, err := r.Run(ctx, scriptIn(dir, "echo partial; "+daemon), &onWrite{w: &out, then: end}, stop)
+				status, err := r.Run(ctx, scriptIn(dir, "echo partial; "+daemon), &onWrite{w: &out, then: end})
 				if took := time.Since(began); took > 5*time.Second { // as long as a supervisor may take
 					t.Errorf("took %v", took)
 				}
@@ -171,7 +167,7 @@ func TestRunnerCannotRun(t *testing.T) {
 		for name, c := range map[string]process.Command{"no program": none, "no directory": nowhere} {
 			for _, confined := range []bool{false, true} {
 				c.Confined, c.Writable = confined, []string{t.TempDir()}
-				_, err := r.Run(t.Context(), c, io.Discard, nil)
+				_, err := r.Run(t.Context(), c, io.Discard)
 				var tool *domarkx.ToolError
 				if !errors.As(err, &tool) || tool.Code != domarkx.CodeFailed || !strings.Contains(tool.Message, "no such file") {
 					t.Errorf("%s, confined %v: %v", name, confined, err)
@@ -180,7 +176,7 @@ func TestRunnerCannotRun(t *testing.T) {
 		}
 		ended, cancel := context.WithCancel(t.Context())
 		cancel()
-		if _, err := r.Run(ended, scriptIn(t.TempDir(), "true"), io.Discard, nil); !errors.Is(err, context.Canceled) {
+		if _, err := r.Run(ended, scriptIn(t.TempDir(), "true"), io.Discard); !errors.Is(err, context.Canceled) {
 			t.Errorf("with a context that ended: %v", err)
 		}
 	})
@@ -191,8 +187,8 @@ func TestRunnerCannotRun(t *testing.T) {
 func TestOutputCannotBeKept(t *testing.T) {
 	eachRunner(t, func(t *testing.T, r *process.Runner) {
 		dir, full := t.TempDir(), errors.New("no space left")
-		_, err := r.Run(t.Context(), scriptIn(dir, "yes"), failing{full}, nil)
-		if !errors.Is(err, full) || !strings.Contains(err.Error(), "reading the output of a command") {
+		_, err := r.Run(t.Context(), scriptIn(dir, "yes"), failing{full})
+		if !errors.Is(err, full) || !strings.Contains(err.Error(), `reading the output of "/bin/sh"`) {
 			t.Error(err)
 		}
 		idle(t, dir)
@@ -210,21 +206,19 @@ func TestRunnerClosesItsFiles(t *testing.T) {
 		return len(entries)
 	}
 	run := func() {
-		stop := make(chan struct{})
 		ctx, cancel := context.WithCancel(t.Context())
 		missing := scriptIn(t.TempDir(), "")
 		missing.Program = "/nonexistent"
-		_, _ = r.Run(t.Context(), scriptIn(t.TempDir(), "true"), io.Discard, nil)
-		_, _ = r.Run(t.Context(), missing, io.Discard, nil)
-		_, _ = r.Run(ctx, scriptIn(t.TempDir(), "echo; sleep 1000"), &onWrite{io.Discard, cancel}, nil)
-		_, _ = r.Run(t.Context(), scriptIn(t.TempDir(), "echo; sleep 1000"), &onWrite{io.Discard, func() { close(stop) }}, stop)
-		_, _ = r.Run(t.Context(), scriptIn(t.TempDir(), "echo"), failing{io.ErrShortWrite}, nil)
-		if p, err := process.Start(scriptIn(t.TempDir(), "sleep 1000")); err != nil {
+		_, _ = r.Run(t.Context(), scriptIn(t.TempDir(), "true"), io.Discard)
+		_, _ = r.Run(t.Context(), missing, io.Discard)
+		_, _ = r.Run(ctx, scriptIn(t.TempDir(), "echo; sleep 1000"), &onWrite{io.Discard, cancel})
+		_, _ = r.Run(t.Context(), scriptIn(t.TempDir(), "echo"), failing{io.ErrShortWrite})
+		if p, err := process.NewRunner(true).Start(scriptIn(t.TempDir(), "sleep 1000")); err != nil {
 			t.Error(err)
 		} else {
 			p.Kill()
 		}
-		_, _ = process.Start(missing)
+		_, _ = process.NewRunner(true).Start(missing)
 	}
 	run() // whatever the runtime opens once
 	before := open()
@@ -250,7 +244,7 @@ func TestConfinedCommandWritesOnlyItsDirectories(t *testing.T) {
 			c := scriptIn(mine, script)
 			c.Confined, c.Writable = true, []string{mine, second}
 			var out bytes.Buffer
-			status, err := r.Run(t.Context(), c, &out, nil)
+			status, err := r.Run(t.Context(), c, &out)
 			if err != nil {
 				t.Fatalf("%s: %v", script, err)
 			}
@@ -327,22 +321,19 @@ func checkSealed(t *testing.T, dir string) {
 		c.Confined, c.Writable = confined, []string{dir}
 		var out bytes.Buffer
 		r := process.NewRunner(true)
-		status, err := r.Run(t.Context(), c, &out, nil)
+		status, err := r.Run(t.Context(), c, &out)
 		if err != nil || !r.HasNamespaces() {
 			t.Fatalf("confined %v: %v, namespaces %v", confined, err, r.HasNamespaces())
 		}
 		check(status.ExitCode, out.String())
 	}
-	p, err := process.Start(c)
+	p, err := process.NewRunner(true).Start(c)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer p.Kill()
-	if p.Unsealed() {
-		t.Error("the program can write what is sealed")
-	}
 	var out, errs bytes.Buffer
-	if err := p.Relay(t.Context(), &out, &errs); err != nil {
+	if _, err := p.Finish(t.Context(), &out, &errs); err != nil {
 		t.Error(err)
 	}
 	check(p.ExitCode(), out.String())
@@ -372,7 +363,7 @@ func TestNamedSocket(t *testing.T) {
 	c := scriptIn(mine, "test -S "+outside+"/given && echo given; test -S "+outside+"/other && echo other; true")
 	c.Confined, c.Writable, c.Sockets = true, []string{mine}, []string{filepath.Join(outside, "given"), filepath.Join(outside, "none"), "relative"}
 	var out bytes.Buffer
-	status, err := process.NewRunner(true).Run(t.Context(), c, &out, nil)
+	status, err := process.NewRunner(true).Run(t.Context(), c, &out)
 	if err != nil || status.ExitCode != 0 || out.String() != "given\n" {
 		t.Errorf("%+v, %q, %v", status, out.String(), err)
 	}
@@ -382,7 +373,7 @@ func TestNamedSocket(t *testing.T) {
 func TestCommandSeesOnlyItself(t *testing.T) {
 	var out bytes.Buffer
 	c := scriptIn("/", `for d in /proc/[0-9]*; do tr '\0' ' ' < $d/cmdline; echo; done; ls /dev/shm`)
-	if _, err := process.NewRunner(true).Run(t.Context(), c, &out, nil); err != nil {
+	if _, err := process.NewRunner(true).Run(t.Context(), c, &out); err != nil {
 		t.Fatal(err)
 	}
 	for line := range strings.Lines(out.String()) {

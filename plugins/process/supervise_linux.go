@@ -117,27 +117,21 @@ func (s *supervisor) run() report {
 	if err != nil {
 		return report{Error: fmt.Sprintf("opening /dev/null: %v", err)}
 	}
-	input := uintptr(null)
-	if c.Pipes {
-		input = 0
-	}
 	var pid int
 	if c.Confined {
-		pid, err = c.forkConfined(input)
+		pid, err = c.forkConfined()
 	} else {
-		pid, err = c.fork(c.Program, c.Args, []uintptr{input, 1, 2})
+		pid, err = c.fork(c.Program, c.Args, []uintptr{0, 1, 2})
 	}
 	if err != nil {
 		return report{Error: err.Error()}
 	}
-	if c.Pipes {
-		for fd := range 3 { // the supervisor closes its copies, so that readers reach the end of file when the command ends
-			_ = unix.Dup3(null, fd, unix.O_CLOEXEC)
-		}
-		if err := json.NewEncoder(s.reports).Encode(report{Started: true}); err != nil {
-			s.killAll()
-			return report{Error: err.Error()}
-		}
+	for fd := range 3 { // the supervisor closes its copies, so that readers reach the end of file when the command ends
+		_ = unix.Dup3(null, fd, unix.O_CLOEXEC)
+	}
+	if err := json.NewEncoder(s.reports).Encode(report{Started: true}); err != nil {
+		s.killAll()
+		return report{Error: err.Error()}
 	}
 	exit := s.reap(pid)
 	s.mu.Lock() // from here on watch does nothing
