@@ -98,8 +98,8 @@ func (b *baseline) compare(now []agent.Entry, same map[string]bool) difference {
 			equal[i] = e.Type != domarkx.Regular || untouched(e, was) || same[e.Path]
 		}
 	}
-	groups := linked(now)
-	b.settleLinks(now, groups, equal)
+	file := firstNames(now)
+	b.settleLinks(now, file, equal)
 
 	needed := map[string]bool{}
 	for i := range now {
@@ -118,8 +118,8 @@ func (b *baseline) compare(now []agent.Entry, same map[string]bool) difference {
 			continue
 		}
 		it := item{Entry: *e}
-		if members := groups[i]; members != nil && members[0] != i {
-			it.Link = now[members[0]].Path
+		if file[i] != i {
+			it.Link = now[file[i]].Path
 		}
 		d.items = append(d.items, it)
 	}
@@ -135,64 +135,41 @@ func (b *baseline) compare(now []agent.Entry, same map[string]bool) difference {
 	return d
 }
 
-// settleLinks marks files as different if the set of hard links to them is not the one in the image.
-func (b *baseline) settleLinks(now []agent.Entry, groups map[int][]int, equal []bool) {
-	before := linked(b.entries)
-	first := func(e *agent.Entry) int { // identifies the file in the image
-		i := b.at[e.Path]
-		if members := before[i]; members != nil {
-			return members[0]
-		}
-		return i
+// settleLinks marks files as different if the set of hard links to them is not the one in the image. file is that of firstNames.
+func (b *baseline) settleLinks(now []agent.Entry, file []int, equal []bool) {
+	names := firstNames(b.entries)
+	before := func(i int) int { return names[b.at[now[i].Path]] } // the file in the image that has the path
+	for i, first := range file {
+		equal[first] = equal[first] && equal[i] && before(first) == before(i)
 	}
-	holder := map[int]int{} // index of a file in the image → index of the first link in now that represents it
-	for i := range now {
-		e := &now[i]
-		if e.Type == domarkx.Directory || e.Type == agent.Socket {
-			continue
+	taken := map[int]bool{} // files in the image that one in now represents
+	for i, first := range file {
+		if first == i && equal[i] {
+			equal[i] = !taken[before(i)]
+			taken[before(i)] = true
 		}
-		members := groups[i]
-		if members == nil {
-			members = []int{i}
-		}
-		if members[0] != i {
-			continue
-		}
-		all := true
-		for _, m := range members {
-			all = all && equal[m] && first(&now[m]) == first(e)
-		}
-		if all {
-			if _, taken := holder[first(e)]; taken {
-				all = false
-			} else {
-				holder[first(e)] = i
-			}
-		}
-		for _, m := range members {
-			equal[m] = all
-		}
+		equal[i] = equal[first]
 	}
 }
 
-// linked groups the hard links of each file with several: for the index of each link it returns the indexes of all of them.
-func linked(entries []agent.Entry) map[int][]int {
+// firstNames returns for each entry the index of the first one that is a hard link to the same file.
+func firstNames(entries []agent.Entry) []int {
 	type file struct{ dev, ino uint64 }
-	names := map[file][]int{}
+	known := map[file]int{}
+	first := make([]int, len(entries))
 	for i := range entries {
-		if e := &entries[i]; e.Nlink > 1 && e.Type != domarkx.Directory && e.Type != agent.Socket {
-			names[file{e.Dev, e.Ino}] = append(names[file{e.Dev, e.Ino}], i)
+		first[i] = i
+		e := &entries[i]
+		if e.Nlink < 2 || e.Type == domarkx.Directory || e.Type == agent.Socket {
+			continue
+		}
+		if at, ok := known[file{e.Dev, e.Ino}]; ok {
+			first[i] = at
+		} else {
+			known[file{e.Dev, e.Ino}] = i
 		}
 	}
-	groups := map[int][]int{}
-	for _, members := range names {
-		if len(members) > 1 {
-			for _, m := range members {
-				groups[m] = members
-			}
-		}
-	}
-	return groups
+	return first
 }
 
 func parentOf(p string) string {

@@ -64,11 +64,11 @@ func findProgram(path string) (program, error) {
 	if err != nil {
 		return p, fmt.Errorf("read %q: %w", path, err)
 	}
-	return p, p.addLibraries(names)
+	return p, p.addLibraries(names, f.Machine)
 }
 
 // addLibraries adds libraries and, recursively, those that they need.
-func (p *program) addLibraries(names []string) error {
+func (p *program) addLibraries(names []string, machine elf.Machine) error {
 	seen := map[string]bool{filepath.Base(p.loader): true}
 	for len(names) > 0 {
 		name := names[0]
@@ -77,7 +77,7 @@ func (p *program) addLibraries(names []string) error {
 			continue
 		}
 		seen[name] = true
-		path, err := findLibrary(filepath.Dir(p.loader), name)
+		path, err := findLibrary(filepath.Dir(p.loader), name, machine)
 		if err != nil {
 			return fmt.Errorf("%q needs %q, which was not found: %w; build it with CGO_ENABLED=0", p.path, name, err)
 		}
@@ -97,7 +97,7 @@ func (p *program) addLibraries(names []string) error {
 }
 
 // findLibrary searches the directories in which Linux distributions install libraries.
-func findLibrary(beside, name string) (string, error) {
+func findLibrary(beside, name string, machine elf.Machine) (string, error) {
 	for _, dir := range []string{beside, "/lib64", "/usr/lib64", "/lib/*-linux-*", "/usr/lib/*-linux-*", "/lib", "/usr/lib"} {
 		found, err := filepath.Glob(filepath.Join(dir, name))
 		if err != nil {
@@ -105,9 +105,8 @@ func findLibrary(beside, name string) (string, error) {
 		}
 		for _, path := range found {
 			if f, err := elf.Open(path); err == nil {
-				machine := f.Machine
 				f.Close()
-				if own, ok := machines[runtime.GOARCH]; !ok || machine == own {
+				if f.Machine == machine {
 					return path, nil
 				}
 			}
@@ -115,8 +114,6 @@ func findLibrary(beside, name string) (string, error) {
 	}
 	return "", domarkx.ErrNotFound
 }
-
-var machines = map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AARCH64}
 
 // entry returns the entrypoint of a container for this program.
 func (p program) entry() []string {

@@ -1,17 +1,16 @@
 package dockersandbox
 
 import (
-	"bufio"
 	"bytes"
 	"crypto/rand"
 	"crypto/sha256"
-	"encoding/binary"
+	"encoding/gob"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -99,14 +98,26 @@ func forgetOthers(dir, container string) error {
 	return atomicfile.Sweep(dir)
 }
 
-// seal writes data and its SHA-256 to a file.
-func seal(path string, data []byte) error {
-	sum := sha256.Sum256(data)
-	return atomicfile.Replace(path, append(data, sum[:]...))
+// A record is the content of the files of baselines and differences, whose paths may not be UTF-8.
+type record struct {
+	Entries []agent.Entry
+	Sums    map[string][sha256.Size]byte
+	Items   []item
+	Deleted []string
 }
 
-// unseal reads a file that seal wrote. It returns nil if the file is missing or damaged.
-func unseal(path string) ([]byte, error) {
+// write writes the record and its SHA-256 to a file.
+func (r record) write(path string) error {
+	var b bytes.Buffer
+	if err := gob.NewEncoder(&b).Encode(r); err != nil {
+		return err
+	}
+	sum := sha256.Sum256(b.Bytes())
+	return atomicfile.Replace(path, append(b.Bytes(), sum[:]...))
+}
+
+// readRecord returns nil if the file is missing or damaged.
+func readRecord(path string) (*record, error) {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -118,112 +129,37 @@ func unseal(path string) ([]byte, error) {
 	if want := sha256.Sum256(body); !bytes.Equal(sum, want[:]) {
 		return nil, nil
 	}
-	return body, nil
+	var r record
+	if err := gob.NewDecoder(bytes.NewReader(body)).Decode(&r); err != nil {
+		return nil, fmt.Errorf("read %q: %w", path, err)
+	}
+	return &r, nil
 }
 
 func (b *baseline) write(path string) error {
-	data := binary.AppendUvarint(nil, uint64(len(b.entries)))
-	for i := range b.entries {
-		data = agent.AppendEntry(data, &b.entries[i])
-	}
-	for i := range b.entries {
-		if sum, ok := b.sums[b.entries[i].Path]; ok {
-			data = binary.AppendUvarint(data, uint64(i))
-			data = append(data, sum[:]...)
-		}
-	}
-	return seal(path, data)
+	return record{Entries: b.entries, Sums: b.sums}.write(path)
 }
 
 // readBaseline returns nil if the file is missing or damaged.
 func readBaseline(path string) (*baseline, error) {
-	data, err := unseal(path)
-	if data == nil || err != nil {
+	r, err := readRecord(path)
+	if r == nil || err != nil {
 		return nil, err
 	}
-	r := bufio.NewReader(bytes.NewReader(data))
-	n, err := binary.ReadUvarint(r)
-	if err != nil {
-		return nil, err
-	}
-	var entries []agent.Entry
-	for range n {
-		e, err := agent.ReadEntry(r)
-		if err != nil {
-			return nil, err
-		}
-		entries = append(entries, e)
-	}
-	b := newBaseline(entries)
-	for {
-		i, err := binary.ReadUvarint(r)
-		if errors.Is(err, io.EOF) {
-			return b, nil
-		}
-		var sum [sha256.Size]byte
-		if err == nil {
-			_, err = io.ReadFull(r, sum[:])
-		}
-		if err != nil || i >= n {
-			return nil, fmt.Errorf("read %q: %w", path, domarkx.ErrCorrupt)
-		}
-		b.sums[entries[i].Path] = sum
-	}
+	b := newBaseline(r.Entries)
+	maps.Copy(b.sums, r.Sums)
+	return b, nil
 }
 
 func (d *difference) write(path string) error {
-	text := writeDeleted(d.deleted)
-	data := binary.AppendUvarint(nil, uint64(len(text)))
-	data = append(data, text...)
-	for i := range d.items {
-		data = agent.AppendEntry(data, &d.items[i].Entry)
-		for _, s := range []string{d.items[i].ID, d.items[i].Link} {
-			data = binary.AppendUvarint(data, uint64(len(s)))
-			data = append(data, s...)
-		}
-	}
-	return seal(path, data)
+	return record{Items: d.items, Deleted: d.deleted}.write(path)
 }
 
 // readDifference returns nil if the file is missing or damaged.
 func readDifference(path string) (*difference, error) {
-	data, err := unseal(path)
-	if data == nil || err != nil {
+	r, err := readRecord(path)
+	if r == nil || err != nil {
 		return nil, err
 	}
-	r := bufio.NewReader(bytes.NewReader(data))
-	text := func() (string, error) {
-		n, err := binary.ReadUvarint(r)
-		if err != nil || n > uint64(len(data)) {
-			return "", errors.Join(err, domarkx.ErrCorrupt)
-		}
-		b := make([]byte, n)
-		_, err = io.ReadFull(r, b)
-		return string(b), err
-	}
-	var d difference
-	list, err := text()
-	if err != nil {
-		return nil, err
-	}
-	if d.deleted, err = readDeleted(list); err != nil {
-		return nil, err
-	}
-	for {
-		e, err := agent.ReadEntry(r)
-		if errors.Is(err, io.EOF) {
-			return &d, nil
-		}
-		it := item{Entry: e}
-		if err == nil {
-			it.ID, err = text()
-		}
-		if err == nil {
-			it.Link, err = text()
-		}
-		if err != nil {
-			return nil, err
-		}
-		d.items = append(d.items, it)
-	}
+	return &difference{items: r.Items, deleted: r.Deleted}, nil
 }

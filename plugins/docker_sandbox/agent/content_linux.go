@@ -10,9 +10,7 @@ import (
 	"math"
 	"os"
 	"path"
-	"runtime"
 	"strings"
-	"sync"
 
 	"github.com/domarkx/domarkx/plugins/sparse"
 	"golang.org/x/sys/unix"
@@ -24,23 +22,12 @@ func (s *server) hash(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	sums := make([][sha256.Size]byte, len(paths))
-	failed := make([]error, len(paths))
-	var wait sync.WaitGroup
-	workers := max(1, min(runtime.GOMAXPROCS(0), len(paths)))
-	for k := range workers {
-		wait.Go(func() {
-			f := newDirOpener(s.root)
-			defer f.close()
-			for i := k; i < len(paths); i += workers {
-				sums[i], failed[i] = sumFile(f, paths[i])
-			}
-		})
-	}
-	wait.Wait()
-	for i, sum := range sums {
-		if failed[i] != nil {
-			return s.answer(failed[i])
+	f := newDirOpener(s.root)
+	defer f.close()
+	for _, path := range paths {
+		sum, err := sumFile(f, path)
+		if err != nil {
+			return s.answer(err)
 		}
 		if err := s.out.write(kindData, sum[:]); err != nil {
 			return err

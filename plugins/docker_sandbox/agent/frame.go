@@ -180,26 +180,26 @@ const (
 	maxXattrs = 1 << 12
 )
 
-// AppendEntry appends the encoding of e to b. Numbers are unsigned varints (encoding/binary); strings follow their length.
+// numbers returns pointers to all numbers of an encoded entry.
+func (e *Entry) numbers(xattrs *uint16) []any {
+	return []any{&e.Type, &e.Mode, &e.UID, &e.GID, &e.Size, &e.Major, &e.Minor, &e.Dev, &e.Ino, &e.Nlink, &e.CTime, xattrs}
+}
+
+// AppendEntry appends the encoding of e to b: its numbers, big-endian, and its strings, each after its length.
 func AppendEntry(b []byte, e *Entry) []byte {
-	b = appendString(b, e.Path)
-	b = append(b, byte(e.Type))
-	for _, n := range []uint64{uint64(e.Mode), uint64(e.UID), uint64(e.GID), uint64(e.Size), uint64(e.Major),
-		uint64(e.Minor), e.Dev, e.Ino, e.Nlink, uint64(e.CTime)} {
-		b = binary.AppendUvarint(b, n)
+	xattrs := uint16(len(e.Xattrs))
+	for _, n := range e.numbers(&xattrs) {
+		b, _ = binary.Append(b, binary.BigEndian, n) // fails only for other types
 	}
-	b = appendString(b, e.Target)
-	b = binary.AppendUvarint(b, uint64(len(e.Xattrs)))
+	b = appendString(appendString(b, e.Path), e.Target)
 	for _, x := range e.Xattrs {
-		b = appendString(b, x.Name)
-		b = appendString(b, string(x.Value))
+		b = appendString(appendString(b, x.Name), string(x.Value))
 	}
 	return b
 }
 
 func appendString(b []byte, s string) []byte {
-	b = binary.AppendUvarint(b, uint64(len(s)))
-	return append(b, s...)
+	return append(binary.BigEndian.AppendUint32(b, uint32(len(s))), s...)
 }
 
 // ReadEntry decodes one entry written by [AppendEntry]. It returns io.EOF at the end of the input.
@@ -207,77 +207,46 @@ func ReadEntry(r *bufio.Reader) (Entry, error) {
 	if _, err := r.Peek(1); err != nil {
 		return Entry{}, err
 	}
-	d := decoder{r: r}
-	e := Entry{Path: d.string(maxPath), Type: domarkx.FileType(d.byte())}
-	e.Mode, e.UID, e.GID = d.uint32(), d.uint32(), d.uint32()
-	e.Size = int64(d.uint64())
-	e.Major, e.Minor = d.uint32(), d.uint32()
-	e.Dev, e.Ino, e.Nlink, e.CTime = d.uint64(), d.uint64(), d.uint64(), int64(d.uint64())
-	e.Target = d.string(maxPath)
-	n := d.uint64()
-	if n > maxXattrs {
-		d.fail("%d extended attributes", n)
-	}
-	for i := uint64(0); i < n && d.err == nil; i++ {
-		name := d.string(maxXattr)
-		e.Xattrs = append(e.Xattrs, domarkx.Xattr{Name: name, Value: []byte(d.string(maxXattr))})
-	}
-	if e.Size < 0 || e.Mode > 0o7777 {
-		d.fail("size %d, mode %o", e.Size, e.Mode)
-	}
-	if d.err != nil {
-		return Entry{}, fmt.Errorf("read the list of files: %w", noEOF(d.err))
+	e, err := readEntry(r)
+	if err != nil {
+		return Entry{}, fmt.Errorf("read the list of files: %w", noEOF(err))
 	}
 	return e, nil
 }
 
-// A decoder reads fields and remembers the first error.
-type decoder struct {
-	r   *bufio.Reader
-	err error
-}
-
-func (d *decoder) fail(format string, args ...any) {
-	if d.err == nil {
-		d.err = fmt.Errorf("%w: "+format, append([]any{errProtocol}, args...)...)
+func readEntry(r *bufio.Reader) (e Entry, err error) {
+	var xattrs uint16
+	for _, n := range e.numbers(&xattrs) {
+		if err := binary.Read(r, binary.BigEndian, n); err != nil {
+			return e, err
+		}
 	}
-}
-
-func (d *decoder) byte() byte {
-	if d.err != nil {
-		return 0
+	if e.Size < 0 || e.Mode > 0o7777 || xattrs > maxXattrs {
+		return e, fmt.Errorf("%w: size %d, mode %o, %d extended attributes", errProtocol, e.Size, e.Mode, xattrs)
 	}
-	c, err := d.r.ReadByte()
-	d.err = err
-	return c
-}
-
-func (d *decoder) uint64() uint64 {
-	if d.err != nil {
-		return 0
+	if e.Path, err = readString(r, maxPath); err == nil {
+		e.Target, err = readString(r, maxPath)
 	}
-	n, err := binary.ReadUvarint(d.r)
-	d.err = err
-	return n
-}
-
-func (d *decoder) uint32() uint32 {
-	n := d.uint64()
-	if n > 1<<32-1 {
-		d.fail("%d has more than 32 bits", n)
+	for ; xattrs > 0 && err == nil; xattrs-- {
+		var name, value string
+		if name, err = readString(r, maxXattr); err == nil {
+			value, err = readString(r, maxXattr)
+		}
+		e.Xattrs = append(e.Xattrs, domarkx.Xattr{Name: name, Value: []byte(value)})
 	}
-	return uint32(n)
+	return e, err
 }
 
-func (d *decoder) string(limit uint64) string {
-	n := d.uint64()
+// readString decodes a string of appendString.
+func readString(r *bufio.Reader, limit uint32) (string, error) {
+	var n uint32
+	if err := binary.Read(r, binary.BigEndian, &n); err != nil {
+		return "", err
+	}
 	if n > limit {
-		d.fail("a string of %d bytes", n)
-	}
-	if d.err != nil {
-		return ""
+		return "", fmt.Errorf("%w: a string of %d bytes", errProtocol, n)
 	}
 	b := make([]byte, n)
-	_, d.err = io.ReadFull(d.r, b)
-	return string(b)
+	_, err := io.ReadFull(r, b)
+	return string(b), noEOF(err)
 }

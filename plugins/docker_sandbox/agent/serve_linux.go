@@ -166,15 +166,15 @@ func (s *server) stream(ctx context.Context) *dataReader {
 
 // paths reads the paths of a request until kindEnd.
 func (s *server) paths(ctx context.Context) ([]string, error) {
-	d := decoder{r: bufio.NewReader(s.stream(ctx))}
+	r := bufio.NewReader(s.stream(ctx))
 	var paths []string
 	for {
-		if _, err := d.r.Peek(1); errors.Is(err, io.EOF) {
+		path, err := readString(r, maxPath)
+		if errors.Is(err, io.EOF) {
 			return paths, nil
 		}
-		path := d.string(maxPath)
-		if d.err != nil {
-			return nil, d.err
+		if err != nil {
+			return nil, err
 		}
 		paths = append(paths, path)
 	}
