@@ -227,4 +227,9 @@ type ToolError struct {
 	Message string
 }
 
+// NewToolError returns a ToolError with a formatted message.
+func NewToolError(code, format string, args ...any) *ToolError {
+	return &ToolError{Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
 func (e *ToolError) Error() string { return fmt.Sprintf("%s: %s", e.Code, e.Message) }

@@ -115,6 +115,31 @@ func ObjectValue(members ...Member) Value {
 	return v
 }
 
+// ObjectOf returns an object. pairs are alternately names and values: a value is a [Value], a
+// string, a bool or a whole number, and a member whose value is nil is omitted.
+func ObjectOf(pairs ...any) Value {
+	members := make([]Member, 0, len(pairs)/2)
+	for i := 0; i < len(pairs); i += 2 {
+		var value Value
+		switch v := pairs[i+1].(type) {
+		case nil:
+			continue
+		case Value:
+			value = v
+		case string:
+			value = StringValue(v)
+		case bool:
+			value = BoolValue(v)
+		case int:
+			value = NumberValue(strconv.Itoa(v))
+		case int64:
+			value = NumberValue(strconv.FormatInt(v, 10))
+		}
+		members = append(members, Member{Name: pairs[i].(string), Value: value})
+	}
+	return ObjectValue(members...)
+}
+
 // Kind returns the value's kind.
 func (v Value) Kind() Kind { return v.kind }
 

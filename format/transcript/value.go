@@ -63,28 +63,8 @@ func Num(n int64) jsonvalue.Value { return jsonvalue.NumberValue(strconv.FormatI
 // List returns a JSON array.
 func List(items ...jsonvalue.Value) jsonvalue.Value { return jsonvalue.ArrayValue(items...) }
 
-// Object returns an object. pairs are alternately names and values: a value is a [jsonvalue.Value], a
-// string, a bool or an int64, and a member whose value is nil is omitted.
-func Object(pairs ...any) jsonvalue.Value {
-	members := make([]jsonvalue.Member, 0, len(pairs)/2)
-	for i := 0; i < len(pairs); i += 2 {
-		var value jsonvalue.Value
-		switch v := pairs[i+1].(type) {
-		case nil:
-			continue
-		case jsonvalue.Value:
-			value = v
-		case string:
-			value = Str(v)
-		case bool:
-			value = jsonvalue.BoolValue(v)
-		case int64:
-			value = Num(v)
-		}
-		members = append(members, jsonvalue.Member{Name: pairs[i].(string), Value: value})
-	}
-	return jsonvalue.ObjectValue(members...)
-}
+// Object is [jsonvalue.ObjectOf].
+func Object(pairs ...any) jsonvalue.Value { return jsonvalue.ObjectOf(pairs...) }
 
 // Code returns a code block.
 func Code(language, text string) domarkx.Block {

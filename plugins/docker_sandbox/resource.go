@@ -205,11 +205,11 @@ func (r *resource) abandon(ctx context.Context) error {
 // Execute runs the tool run_command.
 func (r *resource) Execute(ctx context.Context, call domarkx.Call) (domarkx.Result, error) {
 	if call.Tool != "run_command" {
-		return domarkx.Result{}, &domarkx.ToolError{Code: domarkx.CodeUnknownTool, Message: fmt.Sprintf("docker_sandbox has no tool %q, only run_command", call.Tool)}
+		return domarkx.Result{}, domarkx.NewToolError(domarkx.CodeUnknownTool, "docker_sandbox has no tool %q, only run_command", call.Tool)
 	}
 	command, ok := call.Arguments.Get("command")
 	if !ok || command.Kind() != jsonvalue.String {
-		return domarkx.Result{}, &domarkx.ToolError{Code: domarkx.CodeInvalid, Message: "run_command needs a command, a string"}
+		return domarkx.Result{}, domarkx.NewToolError(domarkx.CodeInvalid, "run_command needs a command, a string")
 	}
 	if own, ok := plugins.OwnTimeout(call.Arguments); ok {
 		var cancel context.CancelFunc
@@ -223,7 +223,7 @@ func (r *resource) Execute(ctx context.Context, call domarkx.Call) (domarkx.Resu
 func (r *resource) Run(ctx context.Context, language, code string) (domarkx.Result, error) {
 	programs, ok := languages[language]
 	if !ok {
-		return domarkx.Result{}, &domarkx.ToolError{Code: domarkx.CodeInvalid, Message: fmt.Sprintf("docker_sandbox does not run %q", language)}
+		return domarkx.Result{}, domarkx.NewToolError(domarkx.CodeInvalid, "docker_sandbox does not run %q", language)
 	}
 	return r.run(ctx, programs, code)
 }
@@ -234,10 +234,10 @@ const maxCode = 1<<17 - 1
 // run runs code with an interpreter: the first of programs that exists in the container.
 func (r *resource) run(ctx context.Context, programs []string, code string) (domarkx.Result, error) {
 	if len(code) > maxCode {
-		return domarkx.Result{}, &domarkx.ToolError{Code: domarkx.CodeInvalid, Message: fmt.Sprintf("a command of %d bytes; Linux takes %d", len(code), maxCode)}
+		return domarkx.Result{}, domarkx.NewToolError(domarkx.CodeInvalid, "a command of %d bytes; Linux takes %d", len(code), maxCode)
 	}
 	if i := slices.Index([]byte(code), 0); i >= 0 {
-		return domarkx.Result{}, &domarkx.ToolError{Code: domarkx.CodeInvalid, Message: fmt.Sprintf("a command with a NUL byte, at %d", i)}
+		return domarkx.Result{}, domarkx.NewToolError(domarkx.CodeInvalid, "a command with a NUL byte, at %d", i)
 	}
 	if err := r.start(ctx); err != nil {
 		return domarkx.Result{}, err
@@ -264,8 +264,8 @@ func (r *resource) run(ctx context.Context, programs []string, code string) (dom
 		}
 		return spool.Result(toolresult.Status{ExitCode: exit, Over: r.over()})
 	}
-	return domarkx.Result{}, errors.Join(spool.Close(), &domarkx.ToolError{Code: domarkx.CodeNotFound,
-		Message: fmt.Sprintf("the container of image %q has no %s", r.state.Image, programs[0])})
+	return domarkx.Result{}, errors.Join(spool.Close(), domarkx.NewToolError(domarkx.CodeNotFound,
+		"the container of image %q has no %s", r.state.Image, programs[0]))
 }
 
 // over names the limits that the last command reached.

@@ -52,10 +52,10 @@ func start(name, path, dir, log string, limits domarkx.Limits, tell func(string)
 	p, err := process.NewRunner(true).Start(process.Command{Program: path, Args: []string{path}, Dir: dir, Env: environment(os.Environ()),
 		Processes: limits.Processes, Memory: limits.Memory})
 	if err != nil {
-		if refused := (*domarkx.ToolError)(nil); errors.As(err, &refused) {
+		if refused, ok := errors.AsType[*domarkx.ToolError](err); ok {
 			err = errors.New(refused.Message)
 		}
-		return nil, &domarkx.ToolError{Code: domarkx.CodeBroken, Message: fmt.Sprintf("plugin %q: starting %q: %v", name, path, err)}
+		return nil, domarkx.NewToolError(domarkx.CodeBroken, "plugin %q: starting %q: %v", name, path, err)
 	}
 	c := &conversation{
 		name: name, program: p, lines: make(chan line), quit: make(chan struct{}),
@@ -119,17 +119,17 @@ func (c *conversation) read(r io.Reader) {
 	}
 }
 
-// call sends a request and waits for the answer. patience limits how long the plugin may stay
+// call sends a request, nil params for none, and waits for the answer. patience limits how long the plugin may stay
 // silent; 0 means as long as ctx lasts. After any error except one that the plugin answered, the
 // program and everything that it started is dead.
-func (c *conversation) call(ctx context.Context, method string, params object, patience time.Duration) (jsonvalue.Value, error) {
+func (c *conversation) call(ctx context.Context, method string, params any, patience time.Duration) (jsonvalue.Value, error) {
 	if c.broken != nil {
 		return jsonvalue.Value{}, c.broken
 	}
 	c.last++
 	request := message(c.last, method, params)
 	if len(request) > maxRequest {
-		return jsonvalue.Value{}, &domarkx.ToolError{Code: domarkx.CodeInvalid, Message: fmt.Sprintf("the call has %d bytes, expected at most %d", len(request), maxRequest)}
+		return jsonvalue.Value{}, domarkx.NewToolError(domarkx.CodeInvalid, "the call has %d bytes, expected at most %d", len(request), maxRequest)
 	}
 	select {
 	case l := <-c.lines:
@@ -273,7 +273,7 @@ func (c *conversation) shutdown(ctx context.Context, patience time.Duration) {
 		return
 	}
 	if _, err := c.call(ctx, "shutdown", nil, patience); err == nil {
-		if _, err := c.program.Stdin.Write(message(0, "exit", nil)); err == nil {
+		if _, err := c.program.Stdin.Write(message(nil, "exit", nil)); err == nil {
 			c.program.Stdin.Close()
 			select {
 			case <-c.program.Done():

@@ -10,28 +10,9 @@ import (
 	"github.com/domarkx/domarkx/format/jsonvalue"
 )
 
-// An object builds a JSON object member by member.
-type object []jsonvalue.Member
-
-func (o object) with(name string, v jsonvalue.Value) object {
-	return append(o, jsonvalue.Member{Name: name, Value: v})
-}
-
-func (o object) text(name, v string) object { return o.with(name, jsonvalue.StringValue(v)) }
-
-func (o object) value() jsonvalue.Value { return jsonvalue.ObjectValue(o...) }
-
-// message encodes a message of the host with its line end. With id 0 it is a notification.
-func message(id int, method string, params object) []byte {
-	o := object{}.text("jsonrpc", "2.0")
-	if id > 0 {
-		o = o.with("id", jsonvalue.NumberValue(strconv.Itoa(id)))
-	}
-	o = o.text("method", method)
-	if params != nil {
-		o = o.with("params", params.value())
-	}
-	return append(o.value().AppendJSON(nil, "", ""), '\n')
+// message encodes a message of the host with its line end. Without an id it is a notification.
+func message(id any, method string, params any) []byte {
+	return append(jsonvalue.ObjectOf("jsonrpc", "2.0", "id", id, "method", method, "params", params).AppendJSON(nil, "", ""), '\n')
 }
 
 // An answer is a message of a plugin: the answer to a request, or its progress.

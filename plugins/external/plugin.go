@@ -1,11 +1,11 @@
 package external
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"time"
 
 	"github.com/domarkx/domarkx/format/domarkx"
@@ -32,16 +32,9 @@ type Plugin struct {
 // New returns the plugin of a type. path is the absolute path of its program, which is started
 // when it is needed.
 func New(kind, path string, o Options) Plugin {
-	if o.Describe == 0 {
-		o.Describe = 10 * time.Second
-	}
-	if o.Patience == 0 {
-		o.Patience = 30 * time.Second
-	}
-	if o.Shutdown == 0 {
-		o.Shutdown = 5 * time.Second
-	}
-	return Plugin{kind, path, o}
+	return Plugin{kind, path, Options{
+		Describe: cmp.Or(o.Describe, 10*time.Second), Patience: cmp.Or(o.Patience, 30*time.Second), Shutdown: cmp.Or(o.Shutdown, 5*time.Second),
+	}}
 }
 
 // Type returns the type.
@@ -63,8 +56,7 @@ func (p Plugin) Describe(ctx context.Context) (domarkx.Description, error) {
 
 // initialize sends the first request.
 func (p Plugin) initialize(ctx context.Context, c *conversation) (domarkx.Description, error) {
-	params := object{}.with("protocol", jsonvalue.NumberValue(strconv.Itoa(protocol))).text("type", p.kind)
-	v, err := c.call(ctx, "initialize", params, p.options.Describe)
+	v, err := c.call(ctx, "initialize", jsonvalue.ObjectOf("protocol", protocol, "type", p.kind), p.options.Describe)
 	if err != nil {
 		return domarkx.Description{}, err
 	}

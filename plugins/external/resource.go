@@ -50,10 +50,9 @@ func (r *resource) create(ctx context.Context) error {
 	if _, err := r.plugin.initialize(ctx, r.c); err != nil {
 		return err
 	}
-	params := r.params().text("workspace", r.env.Workspace).with("config", r.env.Config).text("dir", r.in(dataName)).
-		with("exists", jsonvalue.BoolValue(r.state.Made)).with("private", jsonvalue.BoolValue(r.env.Private))
+	params := r.params("workspace", r.env.Workspace, "config", r.env.Config, "dir", r.in(dataName), "exists", r.state.Made, "private", r.env.Private)
 	if r.env.WorkTree != "" {
-		params = params.text("work_tree", r.env.WorkTree)
+		params = params.With("work_tree", jsonvalue.StringValue(r.env.WorkTree))
 	}
 	if _, err := r.c.call(ctx, "create_resource", params, r.plugin.options.Patience); err != nil {
 		return err
@@ -63,8 +62,10 @@ func (r *resource) create(ctx context.Context) error {
 	return r.keep(made)
 }
 
-// params returns the parameters that all requests about the resource have.
-func (r *resource) params() object { return object{}.text("resource", r.env.Resource) }
+// params returns the parameters of a request about the resource.
+func (r *resource) params(pairs ...any) jsonvalue.Value {
+	return jsonvalue.ObjectOf(append([]any{"resource", r.env.Resource}, pairs...)...)
+}
 
 func (r *resource) Execute(ctx context.Context, call domarkx.Call) (domarkx.Result, error) {
 	c, err := r.talk(ctx)
@@ -75,7 +76,7 @@ func (r *resource) Execute(ctx context.Context, call domarkx.Call) (domarkx.Resu
 	if err != nil {
 		return domarkx.Result{}, err
 	}
-	params := r.params().text("tool", call.Tool).with("arguments", call.Arguments).text("attachments", staging.path)
+	params := r.params("tool", call.Tool, "arguments", call.Arguments, "attachments", staging.path)
 	v, err := c.call(ctx, "execute_tool", params, 0)
 	if err != nil {
 		return domarkx.Result{}, errors.Join(err, staging.remove())
@@ -100,7 +101,7 @@ func (r *resource) Execute(ctx context.Context, call domarkx.Call) (domarkx.Resu
 
 // Run runs a block of code with the tool run_code.
 func (r *resource) Run(ctx context.Context, language, code string) (domarkx.Result, error) {
-	arguments := object{}.text("language", language).text("code", code).value()
+	arguments := jsonvalue.ObjectOf("language", language, "code", code)
 	return r.Execute(ctx, domarkx.Call{Tool: "run_code", Arguments: arguments})
 }
 
@@ -108,7 +109,7 @@ func (r *resource) Run(ctx context.Context, language, code string) (domarkx.Resu
 const maxVersion = 1 << 10
 
 // version sends a request whose answer is the identifier of the current state.
-func (r *resource) version(ctx context.Context, c *conversation, method string, params object) (string, error) {
+func (r *resource) version(ctx context.Context, c *conversation, method string, params jsonvalue.Value) (string, error) {
 	v, err := c.call(ctx, method, params, r.plugin.options.Patience)
 	if err != nil {
 		return "", err
@@ -153,7 +154,7 @@ func (r *resource) staged(ctx context.Context, do func(*conversation, *staging) 
 }
 
 func (r *resource) commit(ctx context.Context, c *conversation, s *staging, w domarkx.VersionWriter) error {
-	version, err := r.version(ctx, c, "commit_version", r.params().text("path", s.path))
+	version, err := r.version(ctx, c, "commit_version", r.params("path", s.path))
 	if err != nil {
 		return err
 	}
@@ -204,7 +205,7 @@ func (r *resource) load(ctx context.Context, c *conversation, s *staging, from d
 	if err := r.keep(kept); err != nil {
 		return err
 	}
-	if _, err := c.call(ctx, "load_version", r.params().text("path", s.path).text("version", version), r.plugin.options.Patience); err != nil {
+	if _, err := c.call(ctx, "load_version", r.params("path", s.path, "version", version), r.plugin.options.Patience); err != nil {
 		return err
 	}
 	after, err := r.version(ctx, c, "get_version", r.params())

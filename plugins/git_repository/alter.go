@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -109,8 +108,7 @@ func (r *repository) refuseFiltered(ctx context.Context, g *gitcmd.Git, files []
 		if _, err := os.Lstat(filepath.Join(r.Path(), path)); err != nil {
 			continue // it is deleted
 		}
-		return &domarkx.ToolError{Code: domarkx.CodeRefused, Message: fmt.Sprintf(
-			"%q has the attribute filter=%s, and filters, which are programs, do not run here: the commit would have other content than yours; commit it with git, or name paths without it", path, filter)}
+		return refusal("%q has the attribute filter=%s, and filters, which are programs, do not run here: the commit would have other content than yours; commit it with git, or name paths without it", path, filter)
 	}
 	return nil
 }
@@ -245,7 +243,8 @@ func branches(ctx context.Context, g *gitcmd.Git) (domarkx.Result, error) {
 	for line := range strings.Lines(string(out)) {
 		fields := strings.Fields(line)
 		if len(fields) >= 2 {
-			list = append(list, jsonvalue.ObjectValue(member("name", fields[0]), member("commit", fields[1]), jsonvalue.Member{Name: "current", Value: jsonvalue.BoolValue(len(fields) > 2)}))
+			current := jsonvalue.BoolValue(len(fields) > 2)
+			list = append(list, jsonvalue.ObjectValue(member("name", fields[0]), member("commit", fields[1]), jsonvalue.Member{Name: "current", Value: current}))
 		}
 	}
 	return result(jsonvalue.Member{Name: "branches", Value: jsonvalue.ArrayValue(list...)}), nil

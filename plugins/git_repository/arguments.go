@@ -15,7 +15,7 @@ import (
 )
 
 func invalid(format string, args ...any) error {
-	return &domarkx.ToolError{Code: domarkx.CodeInvalid, Message: fmt.Sprintf(format, args...)}
+	return domarkx.NewToolError(domarkx.CodeInvalid, format, args...)
 }
 
 func text(arguments jsonvalue.Value, name string) string {
@@ -35,7 +35,7 @@ func pathsOf(arguments jsonvalue.Value) ([]string, error) {
 	for _, item := range v.Items() {
 		path := filepath.Clean(filepath.FromSlash(item.Text()))
 		if !filepath.IsLocal(path) || strings.ContainsRune(path, 0) {
-			return nil, &domarkx.ToolError{Code: domarkx.CodeRefused, Message: fmt.Sprintf("path %q is outside of the resource, expected one from its top", item.Text())}
+			return nil, domarkx.NewToolError(domarkx.CodeRefused, "path %q is outside of the resource, expected one from its top", item.Text())
 		}
 		paths = append(paths, filepath.ToSlash(path))
 	}
@@ -50,7 +50,7 @@ func commitOf(ctx context.Context, g *gitcmd.Git, arguments jsonvalue.Value, nam
 	}
 	id, err := resolve(ctx, g, ref)
 	if err == nil && id == "" {
-		err = &domarkx.ToolError{Code: domarkx.CodeNotFound, Message: fmt.Sprintf("%s: %q is not a branch, tag or commit", name, ref)}
+		err = domarkx.NewToolError(domarkx.CodeNotFound, "%s: %q is not a branch, tag or commit", name, ref)
 	}
 	return id, err
 }

@@ -16,7 +16,7 @@ import (
 
 // refuse returns the error for a repository on which git must not run.
 func refuse(format string, args ...any) error {
-	return &domarkx.ToolError{Code: domarkx.CodeRefused, Message: "git is not run on this repository: " + fmt.Sprintf(format, args...)}
+	return refusal("git is not run on this repository: "+format, args...)
 }
 
 // elsewhere lists the files that make Git read or write another directory, with the action that

@@ -210,21 +210,18 @@ var shortForm = sync.OnceValue(func() *regexp.Regexp {
 // allowed returns an error unless the user allows cloning a URL: it must begin with one of the
 // prefixes, and the prefix must end where a component of the URL ends.
 func allowed(from, shown string, prefixes []string) error {
-	refuse := func(format string, args ...any) error {
-		return &domarkx.ToolError{Code: domarkx.CodeRefused, Message: fmt.Sprintf(format, args...)}
-	}
 	scheme, rest, ok := strings.Cut(from, "://")
 	switch {
 	case strings.ContainsFunc(from, func(r rune) bool { return r < ' ' || r == 0x7f }):
-		return refuse("the URL has a control character")
+		return refusal("the URL has a control character")
 	case ok && scheme != "file" && scheme != "https" && scheme != "ssh", !ok && !filepath.IsAbs(from) && !shortForm().MatchString(from):
-		return refuse("expected a URL of file, https or ssh, HOST:PATH, or an absolute path")
+		return refusal("expected a URL of file, https or ssh, HOST:PATH, or an absolute path")
 	case strings.HasPrefix(rest, "-"):
-		return refuse("the URL has a host that begins with \"-\"")
+		return refusal("the URL has a host that begins with \"-\"")
 	}
 	for part := range strings.SplitSeq(strings.ReplaceAll(from, "\\", "/"), "/") {
 		if plain, err := url.PathUnescape(part); err != nil || plain == ".." {
-			return refuse("the URL has \"..\" in it, or is none")
+			return refusal("the URL has \"..\" in it, or is none")
 		}
 	}
 	for _, p := range prefixes {
@@ -233,7 +230,7 @@ func allowed(from, shown string, prefixes []string) error {
 			return nil
 		}
 	}
-	return refuse("your configuration does not allow this URL; if you want it: git config --add domarkx.allowURL %q", shown)
+	return refusal("your configuration does not allow this URL; if you want it: git config --add domarkx.allowURL %q", shown)
 }
 
 // quoteConfig quotes a value for a config file (git-config(1), syntax).

@@ -3,7 +3,6 @@ package gitrepository
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -82,7 +81,7 @@ func (r *repository) Execute(ctx context.Context, call domarkx.Call) (domarkx.Re
 	}
 	result, known, err := r.files.Execute(ctx, call)
 	if !known {
-		return result, &domarkx.ToolError{Code: domarkx.CodeUnknownTool, Message: fmt.Sprintf("no tool %q", call.Tool)}
+		return result, domarkx.NewToolError(domarkx.CodeUnknownTool, "no tool %q", call.Tool)
 	}
 	return result, err
 }

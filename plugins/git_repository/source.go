@@ -2,7 +2,6 @@ package gitrepository
 
 import (
 	"errors"
-	"fmt"
 	"net/url"
 	"path/filepath"
 	"strconv"
@@ -106,7 +105,7 @@ func misplaced(scheme string) error {
 }
 
 func refusal(format string, args ...any) error {
-	return &domarkx.ToolError{Code: domarkx.CodeRefused, Message: fmt.Sprintf(format, args...)}
+	return domarkx.NewToolError(domarkx.CodeRefused, format, args...)
 }
 
 func cutLast(s, sep string) (before, after string, found bool) {

@@ -119,7 +119,7 @@ func (s *shell) Execute(ctx context.Context, call domarkx.Call) (domarkx.Result,
 
 func (s *shell) Run(ctx context.Context, language, code string) (domarkx.Result, error) {
 	if strings.ContainsRune(code, 0) {
-		return domarkx.Result{}, &domarkx.ToolError{Code: domarkx.CodeInvalid, Message: "the command contains a NUL byte, which no argument can hold"}
+		return domarkx.Result{}, domarkx.NewToolError(domarkx.CodeInvalid, "the command contains a NUL byte, which no argument can hold")
 	}
 	for _, l := range languages {
 		if l.name != language {
@@ -127,14 +127,14 @@ func (s *shell) Run(ctx context.Context, language, code string) (domarkx.Result,
 		}
 		program, err := exec.LookPath(l.program)
 		if err != nil {
-			return domarkx.Result{}, &domarkx.ToolError{Code: domarkx.CodeNotFound, Message: fmt.Sprintf("%q needs the program %q, which is not on PATH; install it", language, l.program)}
+			return domarkx.Result{}, domarkx.NewToolError(domarkx.CodeNotFound, "%q needs the program %q, which is not on PATH; install it", language, l.program)
 		}
 		if program, err = filepath.Abs(program); err != nil {
 			return domarkx.Result{}, err
 		}
 		return s.run(ctx, program, l.option, code)
 	}
-	return domarkx.Result{}, &domarkx.ToolError{Code: domarkx.CodeInvalid, Message: fmt.Sprintf("blocks in %q cannot be run", language)}
+	return domarkx.Result{}, domarkx.NewToolError(domarkx.CodeInvalid, "blocks in %q cannot be run", language)
 }
 
 // maxArgument bounds the code that is passed as an argument, in bytes; the kernel limits

@@ -49,13 +49,13 @@ func (r *resource) guard() (*headerGuard, error) {
 		return nil, err
 	}
 	if !isAllowed(value.Text(), r.env.Allow.URLs) {
-		return nil, toolError(domarkx.CodeRefused, "your configuration does not allow this URL; if you want it: git config --add domarkx.allowURL %q", shown)
+		return nil, domarkx.NewToolError(domarkx.CodeRefused, "your configuration does not allow this URL; if you want it: git config --add domarkx.allowURL %q", shown)
 	}
 	headers := http.Header{}
 	list, _ := r.env.Config.Get("headers")
 	for _, m := range list.Members() {
 		if isReserved(m.Name) {
-			return nil, toolError(domarkx.CodeInvalid, "header %q is set by the protocol, not by the config", m.Name)
+			return nil, domarkx.NewToolError(domarkx.CodeInvalid, "header %q is set by the protocol, not by the config", m.Name)
 		}
 		headers.Set(m.Name, m.Value.Text())
 	}
@@ -74,19 +74,19 @@ func parseURL(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil:
-		return nil, toolError(domarkx.CodeInvalid, "the URL cannot be read")
+		return nil, domarkx.NewToolError(domarkx.CodeInvalid, "the URL cannot be read")
 	case u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "" || u.Opaque != "":
-		return nil, toolError(domarkx.CodeInvalid, "expected a URL of https, or of http on this machine")
+		return nil, domarkx.NewToolError(domarkx.CodeInvalid, "expected a URL of https, or of http on this machine")
 	case u.User != nil:
-		return nil, toolError(domarkx.CodeInvalid, "the URL has a user name; put credentials into headers")
+		return nil, domarkx.NewToolError(domarkx.CodeInvalid, "the URL has a user name; put credentials into headers")
 	case u.Fragment != "" || strings.ContainsAny(text, "\\#") || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r == 0x7f }):
-		return nil, toolError(domarkx.CodeInvalid, "the URL has a fragment, a backslash, a space or a control character")
+		return nil, domarkx.NewToolError(domarkx.CodeInvalid, "the URL has a fragment, a backslash, a space or a control character")
 	case u.Scheme == "http" && !isLoopback(u.Hostname()):
-		return nil, toolError(domarkx.CodeRefused, "http without TLS is only for this machine (localhost, 127.0.0.1, [::1]); use https")
+		return nil, domarkx.NewToolError(domarkx.CodeRefused, "http without TLS is only for this machine (localhost, 127.0.0.1, [::1]); use https")
 	}
 	for part := range strings.SplitSeq(u.Path, "/") {
 		if part == ".." || part == "." {
-			return nil, toolError(domarkx.CodeInvalid, "the URL has %q in its path", part)
+			return nil, domarkx.NewToolError(domarkx.CodeInvalid, "the URL has %q in its path", part)
 		}
 	}
 	return u, nil

@@ -65,7 +65,7 @@ func (r *resource) start(ctx context.Context) (*server, error) {
 		err = r.list(limited, s)
 	}
 	if err != nil && limited.Err() != nil && ctx.Err() == nil {
-		err = toolError(domarkx.CodeTimeout, "the server did not list its tools within %v%s", r.limits.start, r.lastWords())
+		err = domarkx.NewToolError(domarkx.CodeTimeout, "the server did not list its tools within %v%s", r.limits.start, r.lastWords())
 	}
 	if err != nil {
 		r.end()
@@ -101,7 +101,7 @@ func (r *resource) Execute(ctx context.Context, call domarkx.Call) (domarkx.Resu
 		r.announce(s)
 	}
 	if !bytes.Equal(r.announced.text, s.list.text) {
-		return domarkx.Result{}, toolError(domarkx.CodeRefused, "the server changed its tools since they were looked at; repeat the command to look at them again")
+		return domarkx.Result{}, domarkx.NewToolError(domarkx.CodeRefused, "the server changed its tools since they were looked at; repeat the command to look at them again")
 	}
 	limited, cancel := context.WithTimeout(ctx, r.limits.call)
 	defer cancel()
@@ -116,7 +116,7 @@ func (r *resource) Execute(ctx context.Context, call domarkx.Call) (domarkx.Resu
 		if ctx.Err() != nil && !errors.Is(ctx.Err(), context.DeadlineExceeded) {
 			return domarkx.Result{}, ctx.Err()
 		}
-		return domarkx.Result{}, toolError(domarkx.CodeTimeout, "the server did not answer in time%s", words)
+		return domarkx.Result{}, domarkx.NewToolError(domarkx.CodeTimeout, "the server did not answer in time%s", words)
 	}
 	if err != nil {
 		return domarkx.Result{}, r.explain(ctx, "calling "+call.Tool, err)
@@ -150,8 +150,4 @@ func (r *resource) TearDown(ctx context.Context) error {
 		errs = append(errs, atomicfile.Remove(r.in(name)))
 	}
 	return errors.Join(errs...)
-}
-
-func toolError(code, format string, args ...any) error {
-	return &domarkx.ToolError{Code: code, Message: fmt.Sprintf(format, args...)}
 }

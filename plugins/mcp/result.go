@@ -2,7 +2,6 @@ package mcp
 
 import (
 	"encoding/json"
-	"strconv"
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
@@ -16,17 +15,17 @@ import (
 func (r *resource) result(raw json.RawMessage) (domarkx.Result, error) {
 	v, err := jsonvalue.ParseValue(raw)
 	if err != nil {
-		return domarkx.Result{}, toolError(domarkx.CodeBroken, "the server's result cannot be read: %v", err)
+		return domarkx.Result{}, domarkx.NewToolError(domarkx.CodeBroken, "the server's result cannot be read: %v", err)
 	}
 	content, _ := v.Get("content")
 	content = redacted(content, r.env.Redact)
 	if failed, _ := v.Get("isError"); failed.IsTrue() {
-		return domarkx.Result{}, toolError(domarkx.CodeFailed, "%s", errorText(content))
+		return domarkx.Result{}, domarkx.NewToolError(domarkx.CodeFailed, "%s", errorText(content))
 	}
 	if content.Kind() != jsonvalue.Array {
 		content = jsonvalue.ArrayValue()
 	}
-	whole := jsonvalue.ObjectValue(jsonvalue.Member{Name: "content", Value: content})
+	whole := jsonvalue.ObjectOf("content", content)
 	structured, ok := v.Get("structuredContent")
 	if ok {
 		whole = whole.With("structuredContent", redacted(structured, r.env.Redact))
@@ -44,9 +43,7 @@ func (r *resource) result(raw json.RawMessage) (domarkx.Result, error) {
 	if err != nil {
 		return domarkx.Result{}, err
 	}
-	short := jsonvalue.ObjectValue(jsonvalue.Member{Name: "content", Value: beginning(content)},
-		jsonvalue.Member{Name: "truncated", Value: jsonvalue.BoolValue(true)},
-		jsonvalue.Member{Name: "bytes", Value: jsonvalue.NumberValue(strconv.Itoa(len(text)))})
+	short := jsonvalue.ObjectOf("content", beginning(content), "truncated", true, "bytes", len(text))
 	return domarkx.Result{Value: short, Attachment: attachment}, nil
 }
 
@@ -73,7 +70,7 @@ func beginning(content jsonvalue.Value) jsonvalue.Value {
 		if over := len(jsonvalue.StringValue(short).JSON()) - left; over > 0 { // JSON escapes make the text longer
 			short = shorten(short, max(0, len(short)-over))
 		}
-		items = append(items, jsonvalue.ObjectValue(jsonvalue.Member{Name: "type", Value: jsonvalue.StringValue("text")}, jsonvalue.Member{Name: "text", Value: jsonvalue.StringValue(short)}))
+		items = append(items, jsonvalue.ObjectOf("type", "text", "text", short))
 		break
 	}
 	return jsonvalue.ArrayValue(items...)

@@ -78,7 +78,7 @@ func (r *resource) startProgram() (*pipes, error) {
 	} else {
 		found, err := exec.LookPath(program)
 		if err != nil {
-			return nil, toolError(domarkx.CodeNotFound, "the server needs the program %q, which is not on PATH; install it", program)
+			return nil, domarkx.NewToolError(domarkx.CodeNotFound, "the server needs the program %q, which is not on PATH; install it", program)
 		}
 		program = found
 	}
@@ -89,7 +89,7 @@ func (r *resource) startProgram() (*pipes, error) {
 	}
 	for _, a := range argv {
 		if strings.ContainsRune(a, 0) {
-			return nil, toolError(domarkx.CodeInvalid, "command or args contain a NUL byte, which no argument can hold")
+			return nil, domarkx.NewToolError(domarkx.CodeInvalid, "command or args contain a NUL byte, which no argument can hold")
 		}
 	}
 	p, forget, err := r.sandbox.Start(r.Path(), program, argv)
@@ -190,7 +190,7 @@ func (r *resource) explain(ctx context.Context, doing string, err error) error {
 		if refused.Code == jsonrpc.CodeInvalidParams {
 			code = domarkx.CodeInvalid
 		}
-		return toolError(code, "the server refused %s: %s", doing, shorten(plainText(r.env.Redact(refused.Message)), maxErrorText))
+		return domarkx.NewToolError(code, "the server refused %s: %s", doing, shorten(plainText(r.env.Redact(refused.Message)), maxErrorText))
 	}
 	if r.server != nil && r.server.pipes != nil {
 		if why := r.server.pipes.failure(); why != nil {
@@ -208,7 +208,7 @@ func (r *resource) explain(ctx context.Context, doing string, err error) error {
 			err = request
 		}
 	}
-	return toolError(domarkx.CodeBroken, "the server failed at %s: %s%s", doing, shorten(plainText(r.env.Redact(err.Error())), maxErrorText), r.lastWords())
+	return domarkx.NewToolError(domarkx.CodeBroken, "the server failed at %s: %s%s", doing, shorten(plainText(r.env.Redact(err.Error())), maxErrorText), r.lastWords())
 }
 
 // maxErrorText bounds a text of the server in an error, in bytes.

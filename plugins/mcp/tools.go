@@ -176,10 +176,7 @@ func encodeTools(tools []domarkx.Tool) []byte {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		line := jsonvalue.ObjectValue(
-			jsonvalue.Member{Name: "name", Value: jsonvalue.StringValue(t.Name)},
-			jsonvalue.Member{Name: "description", Value: jsonvalue.StringValue(t.Description)},
-			jsonvalue.Member{Name: "inputSchema", Value: t.Schema})
+		line := jsonvalue.ObjectOf("name", t.Name, "description", t.Description, "inputSchema", t.Schema)
 		b.WriteString("\n" + line.JSON())
 	}
 	b.WriteString("\n]}\n")

@@ -71,7 +71,7 @@ func (r *resource) storeArtifact(_ context.Context, a arguments) (jsonvalue.Valu
 	if errors.Is(err, fs.ErrExist) {
 		return jsonvalue.Value{}, invalid("%q exists already; a request has only one artifact of a type", name)
 	}
-	return object("path", name, "bytes", len(data)), err
+	return jsonvalue.ObjectOf("path", name, "bytes", len(data)), err
 }
 
 // checkPayload returns an error if a JSON payload of a known kind lacks members.

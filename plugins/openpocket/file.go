@@ -49,7 +49,7 @@ func (r *resource) makeDir(dir string) error {
 	}
 	err := r.root.MkdirAll(native, 0o755)
 	if errors.Is(err, fs.ErrExist) { // callers take this error for that of the file
-		return toolError(domarkx.CodeFailed, "%q, or a directory above, is a file", dir)
+		return domarkx.NewToolError(domarkx.CodeFailed, "%q, or a directory above, is a file", dir)
 	}
 	if err != nil {
 		return explain(dir, err)
@@ -97,7 +97,7 @@ func (r *resource) read(name string) ([]byte, error) {
 }
 
 func tooLarge(name string) error {
-	return toolError(domarkx.CodeFailed, "%q is larger than 256 MiB", name)
+	return domarkx.NewToolError(domarkx.CodeFailed, "%q is larger than 256 MiB", name)
 }
 
 // openRegular opens a regular file. It does not block on a FIFO.
@@ -152,9 +152,9 @@ func explain(name string, err error) error {
 	case errors.Is(err, fs.ErrExist):
 		return err
 	case errors.Is(err, fs.ErrNotExist):
-		return toolError(domarkx.CodeNotFound, "%q: no such file or directory", name)
+		return domarkx.NewToolError(domarkx.CodeNotFound, "%q: no such file or directory", name)
 	case strings.Contains(err.Error(), "escapes from parent"): // the os package has no error to compare with
-		return toolError(domarkx.CodeRefused, "%q leads out of the resource", name)
+		return domarkx.NewToolError(domarkx.CodeRefused, "%q leads out of the resource", name)
 	}
-	return toolError(domarkx.CodeFailed, "%q: %v", name, plain)
+	return domarkx.NewToolError(domarkx.CodeFailed, "%q: %v", name, plain)
 }

@@ -46,5 +46,5 @@ func (r *resource) appendMemory(_ context.Context, a arguments) (jsonvalue.Value
 	if err := r.extend(name, []byte(start+entry)); err != nil {
 		return jsonvalue.Value{}, err
 	}
-	return withEscaped(object("path", name), task != a.text("task")), nil
+	return withEscaped(jsonvalue.ObjectOf("path", name), task != a.text("task")), nil
 }

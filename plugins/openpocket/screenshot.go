@@ -46,9 +46,9 @@ func (r *resource) saveScreenshot(_ context.Context, a arguments) (jsonvalue.Val
 			return jsonvalue.Value{}, err
 		}
 		removed, err := r.retain(name)
-		return object("path", r.screenshots+"/"+name, "removed", removed), err
+		return jsonvalue.ObjectOf("path", r.screenshots+"/"+name, "removed", removed), err
 	}
-	return jsonvalue.Value{}, toolError(domarkx.CodeFailed, "there are pictures of step %d in each second of an hour", step)
+	return jsonvalue.Value{}, domarkx.NewToolError(domarkx.CodeFailed, "there are pictures of step %d in each second of an hour", step)
 }
 
 func decode(a arguments, name string) ([]byte, error) {

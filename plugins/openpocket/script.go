@@ -14,6 +14,7 @@ import (
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonvalue"
 	format "github.com/domarkx/domarkx/format/openpocket"
+	"github.com/domarkx/domarkx/plugins"
 )
 
 const (
@@ -24,7 +25,7 @@ const (
 // A run is the record of a script run.
 type run struct {
 	id             string
-	exit           string // "null" without an exit code
+	exit           jsonvalue.Value // null without an exit code
 	timedOut       bool
 	duration       int // in milliseconds
 	stdout, stderr string
@@ -35,26 +36,18 @@ func (u run) dir() string { return runsDir + "/run-" + u.id }
 
 // value returns the content of result.json.
 func (u run) value() jsonvalue.Value {
-	exit := jsonvalue.NumberValue(u.exit)
-	if u.exit == "null" {
-		exit = jsonvalue.Value{}
-	}
-	return object("ok", u.exit == "0" && !u.timedOut, "runId", u.id, "runDir", u.dir(), "scriptPath", u.dir()+"/script.sh",
-		"exitCode", exit, "timedOut", u.timedOut, "durationMs", u.duration, "stdout", u.stdout, "stderr", u.stderr)
+	return jsonvalue.ObjectOf("ok", u.exit.Text() == "0" && !u.timedOut, "runId", u.id, "runDir", u.dir(), "scriptPath", u.dir()+"/script.sh",
+		"exitCode", u.exit, "timedOut", u.timedOut, "durationMs", u.duration, "stdout", u.stdout, "stderr", u.stderr)
 }
 
 // runScript runs a script and stores it with its output. A script that is refused has no logs.
 func (r *resource) runScript(ctx context.Context, a arguments) (jsonvalue.Value, error) {
-	if v, ok := a.Get("timeout"); ok {
-		seconds, err := strconv.ParseFloat(v.Text(), 64)
-		const longest = float64(1 << 32)
-		if err == nil && seconds > 0 {
-			var cancel context.CancelFunc
-			ctx, cancel = context.WithTimeout(ctx, time.Duration(min(seconds, longest)*float64(time.Second)))
-			defer cancel()
-		}
+	if own, ok := plugins.OwnTimeout(a.Value); ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, own)
+		defer cancel()
 	}
-	u := run{id: a.text("run_id"), exit: "null"}
+	u := run{id: a.text("run_id")}
 	if a.has("duration_ms") {
 		var err error
 		if u.duration, err = integer(a, "duration_ms"); err != nil {
@@ -105,7 +98,7 @@ func (r *resource) record(u run) error {
 // taken returns the error for a file that the script itself created.
 func (r *resource) taken(err error, name string) error {
 	if errors.Is(err, fs.ErrExist) {
-		return toolError(domarkx.CodeFailed, "%q is there already: the script made it", name)
+		return domarkx.NewToolError(domarkx.CodeFailed, "%q is there already: the script made it", name)
 	}
 	return err
 }
@@ -113,7 +106,7 @@ func (r *resource) taken(err error, name string) error {
 func (r *resource) bash(ctx context.Context, u *run) error {
 	bash, err := exec.LookPath("bash")
 	if err != nil {
-		return toolError(domarkx.CodeNotFound, "scripts need the program \"bash\", which is not on PATH; install it")
+		return domarkx.NewToolError(domarkx.CodeNotFound, "scripts need the program \"bash\", which is not on PATH; install it")
 	}
 	if err := r.makeDir(scriptsDir); err != nil {
 		return err
@@ -129,7 +122,7 @@ func (r *resource) bash(ctx context.Context, u *run) error {
 		u.stderr += "\nended, because it had " + status.Over
 	}
 	if u.timedOut = status.TimedOut; !u.timedOut {
-		u.exit = strconv.Itoa(status.ExitCode)
+		u.exit = jsonvalue.NumberValue(strconv.Itoa(status.ExitCode))
 	}
 	return nil
 }

@@ -38,9 +38,9 @@ func (r *resource) startSession(_ context.Context, a arguments) (jsonvalue.Value
 		if err != nil {
 			return jsonvalue.Value{}, err
 		}
-		return withEscaped(object("id", id, "path", sessionPath(id)), escaped), nil
+		return withEscaped(jsonvalue.ObjectOf("id", id, "path", sessionPath(id)), escaped), nil
 	}
-	return jsonvalue.Value{}, toolError(domarkx.CodeFailed, "there are sessions in each second of an hour after %s", when.Format(stampFormat))
+	return jsonvalue.Value{}, domarkx.NewToolError(domarkx.CodeFailed, "there are sessions in each second of an hour after %s", when.Format(stampFormat))
 }
 
 // withEscaped adds to a result that some lines were indented by a blank.
@@ -63,7 +63,7 @@ func (r *resource) newestSession() (string, error) {
 		}
 	}
 	if newest == "" {
-		return "", toolError(domarkx.CodeNotFound, "there is no session; begin one with start_session")
+		return "", domarkx.NewToolError(domarkx.CodeNotFound, "there is no session; begin one with start_session")
 	}
 	return newest, nil
 }
@@ -117,7 +117,7 @@ func (r *resource) appendStep(_ context.Context, a arguments) (jsonvalue.Value, 
 	if err := r.extend(sessionPath(id), block); err != nil {
 		return jsonvalue.Value{}, err
 	}
-	return withEscaped(object("id", id, "path", sessionPath(id), "step", number), escaped), nil
+	return withEscaped(jsonvalue.ObjectOf("id", id, "path", sessionPath(id), "step", number), escaped), nil
 }
 
 // finishSession appends the end of a session.
@@ -130,7 +130,7 @@ func (r *resource) finishSession(_ context.Context, a arguments) (jsonvalue.Valu
 	if err := r.extend(sessionPath(id), block); err != nil {
 		return jsonvalue.Value{}, err
 	}
-	return withEscaped(object("id", id, "path", sessionPath(id), "status", a.text("status")), escaped), nil
+	return withEscaped(jsonvalue.ObjectOf("id", id, "path", sessionPath(id), "status", a.text("status")), escaped), nil
 }
 
 // maxInteger is the largest integer argument, and the number of the last step.

@@ -2,7 +2,6 @@ package openpocket
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonvalue"
@@ -87,29 +86,5 @@ func (a arguments) has(name string) bool {
 }
 
 func invalid(format string, args ...any) error {
-	return toolError(domarkx.CodeInvalid, format, args...)
-}
-
-func toolError(code, format string, args ...any) error {
-	return &domarkx.ToolError{Code: code, Message: fmt.Sprintf(format, args...)}
-}
-
-// object returns an object of the given names and values.
-func object(members ...any) jsonvalue.Value {
-	var all []jsonvalue.Member
-	for i := 0; i < len(members); i += 2 {
-		m := jsonvalue.Member{Name: members[i].(string)}
-		switch v := members[i+1].(type) {
-		case string:
-			m.Value = jsonvalue.StringValue(v)
-		case bool:
-			m.Value = jsonvalue.BoolValue(v)
-		case int:
-			m.Value = jsonvalue.NumberValue(fmt.Sprint(v))
-		case jsonvalue.Value:
-			m.Value = v
-		}
-		all = append(all, m)
-	}
-	return jsonvalue.ObjectValue(all...)
+	return domarkx.NewToolError(domarkx.CodeInvalid, format, args...)
 }

@@ -1,9 +1,9 @@
 package blame
 
 import (
+	"strconv"
 	"fmt"
 	"net/url"
-	"strconv"
 	"time"
 
 	"github.com/domarkx/domarkx/format/jsonvalue"
@@ -29,13 +29,13 @@ func AgentTrace(path string, lines []Line, id, revision string, when time.Time, 
 		if _, ok := ranges[k]; !ok {
 			order = append(order, k)
 		}
-		ranges[k] = append(ranges[k], object("start_line", number(lines[i].Number), "end_line", number(lines[end].Number)))
+		ranges[k] = append(ranges[k], jsonvalue.ObjectOf("start_line", lines[i].Number, "end_line", lines[end].Number))
 		i = end + 1
 	}
 	conversations := []jsonvalue.Value{}
 	for _, k := range order {
 		var members []any
-		contributor := object("type", jsonvalue.StringValue(k.source.contributor()))
+		contributor := jsonvalue.ObjectOf("type", k.source.contributor())
 		if k.model != "" {
 			contributor = contributor.With("model_id", jsonvalue.StringValue(k.model))
 		}
@@ -46,15 +46,15 @@ func AgentTrace(path string, lines []Line, id, revision string, when time.Time, 
 			}
 			members = append(members, "url", jsonvalue.StringValue(fmt.Sprintf("domarkx://%s", address.EscapedPath())))
 		}
-		conversations = append(conversations, object(append(members, "contributor", contributor, "ranges", jsonvalue.ArrayValue(ranges[k]...))...))
+		conversations = append(conversations, jsonvalue.ObjectOf(append(members, "contributor", contributor, "ranges", jsonvalue.ArrayValue(ranges[k]...))...))
 	}
-	record := []any{"version", jsonvalue.StringValue("0.1.0"), "id", jsonvalue.StringValue(id), "timestamp", jsonvalue.StringValue(when.UTC().Format(time.RFC3339))}
+	record := []any{"version", "0.1.0", "id", id, "timestamp", when.UTC().Format(time.RFC3339)}
 	if revision != "" {
-		record = append(record, "vcs", object("type", jsonvalue.StringValue("git"), "revision", jsonvalue.StringValue(revision)))
+		record = append(record, "vcs", jsonvalue.ObjectOf("type", "git", "revision", revision))
 	}
-	return object(append(record,
-		"tool", object("name", jsonvalue.StringValue("git-domarkx"), "version", jsonvalue.StringValue(program)),
-		"files", jsonvalue.ArrayValue(object("path", jsonvalue.StringValue(path), "conversations", jsonvalue.ArrayValue(conversations...))))...)
+	return jsonvalue.ObjectOf(append(record,
+		"tool", jsonvalue.ObjectOf("name", "git-domarkx", "version", program),
+		"files", jsonvalue.ArrayValue(jsonvalue.ObjectOf("path", path, "conversations", jsonvalue.ArrayValue(conversations...))))...)
 }
 
 // contributor returns the type of a contributor in Agent Trace.
@@ -66,14 +66,4 @@ func (s Source) contributor() string {
 		return "unknown"
 	}
 	return "human"
-}
-
-func number(n int) jsonvalue.Value { return jsonvalue.NumberValue(strconv.Itoa(n)) }
-
-func object(members ...any) jsonvalue.Value {
-	list := make([]jsonvalue.Member, 0, len(members)/2)
-	for i := 0; i < len(members); i += 2 {
-		list = append(list, jsonvalue.Member{Name: members[i].(string), Value: members[i+1].(jsonvalue.Value)})
-	}
-	return jsonvalue.ObjectValue(list...)
 }
