@@ -48,6 +48,12 @@ type Tool struct {
 	ReadOnly bool
 }
 
+// NewTool returns a tool whose arguments are an object of only these properties, in JSON, of which some are required.
+func NewTool(name, description, properties, required string) Tool {
+	return Tool{Name: name, Description: description, Schema: jsonvalue.MustParse(
+		`{"type": "object", "properties": {` + properties + `}, "required": [` + required + `], "additionalProperties": false}`)}
+}
+
 // An Env is the environment of a resource on this machine: its directory and its limits.
 type Env struct {
 	Workspace string          // name of the workspace

@@ -19,6 +19,15 @@ const MaxDepth = 1000
 // U+FFFD. Errors are [*syntax.Error] values with line and column.
 func ParseValue(data []byte) (Value, error) { return parse(data, nil) }
 
+// MustParse is [ParseValue] for a text of the program. It panics for one that is not valid.
+func MustParse(text string) Value {
+	v, err := ParseValue([]byte(text))
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
 // ParseOutline is like [ParseValue], with the same errors, but without content that the caller does
 // not need. It calls skips with the name and the kind of each member that is a string, array or
 // object. If skips returns true, the member gets an empty value of that kind.

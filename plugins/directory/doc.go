@@ -9,7 +9,6 @@ package directory
 
 import (
 	"github.com/domarkx/domarkx/format/domarkx"
-	"github.com/domarkx/domarkx/format/jsonvalue"
 )
 
 // Tools returns the tools for a plugin's description.
@@ -17,25 +16,16 @@ func Tools() []domarkx.Tool {
 	readOnly := func(t domarkx.Tool) domarkx.Tool { t.ReadOnly = true; return t }
 	const path = `"path": {"type": "string", "description": "from the top of the directory, with slashes"}`
 	return []domarkx.Tool{
-		readOnly(tool("read_file", "Returns the content of a file; of one over 1 MiB the beginning.", path, `"path"`)),
-		tool("write_file", "Makes a file have that content. Its directories are made when they are missing.",
+		readOnly(domarkx.NewTool("read_file", "Returns the content of a file; of one over 1 MiB the beginning.", path, `"path"`)),
+		domarkx.NewTool("write_file", "Makes a file have that content. Its directories are made when they are missing.",
 			path+`, "content": {"type": "string"}`, `"path", "content"`),
-		tool("edit_file", "Replaces old_text, which must stand in the file exactly once, by new_text.",
+		domarkx.NewTool("edit_file", "Replaces old_text, which must stand in the file exactly once, by new_text.",
 			path+`, "old_text": {"type": "string", "minLength": 1}, "new_text": {"type": "string"}`, `"path", "old_text", "new_text"`),
-		readOnly(tool("list_dir", "Lists the files in a directory.", path, `"path"`)),
-		readOnly(tool("search", "Finds the lines that match a regular expression (RE2) in a file, or in all files of a directory.",
+		readOnly(domarkx.NewTool("list_dir", "Lists the files in a directory.", path, `"path"`)),
+		readOnly(domarkx.NewTool("search", "Finds the lines that match a regular expression (RE2) in a file, or in all files of a directory.",
 			`"pattern": {"type": "string"}, `+path, `"pattern"`)),
-		tool("move", "Moves a file or directory to a path where nothing is.",
+		domarkx.NewTool("move", "Moves a file or directory to a path where nothing is.",
 			`"from": {"type": "string"}, "to": {"type": "string"}`, `"from", "to"`),
-		tool("delete", "Deletes a file, or a directory with all in it.", path, `"path"`),
+		domarkx.NewTool("delete", "Deletes a file, or a directory with all in it.", path, `"path"`),
 	}
-}
-
-func tool(name, description, properties, required string) domarkx.Tool {
-	schema, err := jsonvalue.ParseValue([]byte(`{"type": "object", "properties": {` + properties +
-		`}, "required": [` + required + `], "additionalProperties": false}`))
-	if err != nil {
-		panic(err) // the schemas above are constant
-	}
-	return domarkx.Tool{Name: name, Description: description, Schema: schema}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"time"
@@ -43,7 +44,18 @@ func AgentMain(args []string) (code int, ok bool) {
 func (*Plugin) Type() string { return "docker_sandbox" }
 
 // Describe works without an engine.
-func (*Plugin) Describe(context.Context) (domarkx.Description, error) { return description() }
+func (*Plugin) Describe(context.Context) (domarkx.Description, error) {
+	return domarkx.Description{
+		Source: "built-in",
+		Config: jsonvalue.MustParse(configSchema),
+		Tools: []domarkx.Tool{{
+			Name:        "run_command",
+			Description: "Runs a shell command in the container and returns its exit code and output.",
+			Schema:      jsonvalue.MustParse(runCommandSchema),
+		}},
+		Languages: slices.Sorted(maps.Keys(languages)),
+	}, nil
+}
 
 // Open opens the container of a resource, and creates it if needed.
 func (p *Plugin) Open(ctx context.Context, env domarkx.Env) (domarkx.Resource, error) {
@@ -244,25 +256,4 @@ var languages = map[string][]string{
 	"bash":    {"bash"},
 	"python":  {"python3", "python"},
 	"python3": {"python3"},
-}
-
-func description() (domarkx.Description, error) {
-	config, err := jsonvalue.ParseValue([]byte(configSchema))
-	if err != nil {
-		return domarkx.Description{}, fmt.Errorf("read the schema of the config: %w", err)
-	}
-	arguments, err := jsonvalue.ParseValue([]byte(runCommandSchema))
-	if err != nil {
-		return domarkx.Description{}, fmt.Errorf("read the schema of run_command: %w", err)
-	}
-	return domarkx.Description{
-		Source: "built-in",
-		Config: config,
-		Tools: []domarkx.Tool{{
-			Name:        "run_command",
-			Description: "Runs a shell command in the container and returns its exit code and output.",
-			Schema:      arguments,
-		}},
-		Languages: []string{"bash", "python", "python3", "sh", "shell"},
-	}, nil
 }

@@ -27,7 +27,7 @@ const (
 type conversation struct {
 	name    string // of the program, for error messages
 	program *process.Program
-	journal *journal
+	journal *process.Journal
 	redact  func(string) string
 	lines   chan line
 	quit    chan struct{}
@@ -60,9 +60,8 @@ func start(name, path, dir, log string, limits domarkx.Limits, tell func(string)
 	c := &conversation{
 		name: name, program: p, lines: make(chan line), quit: make(chan struct{}),
 		redact:  redact,
-		journal: &journal{path: log, tell: tell, redact: redact, done: make(chan struct{})},
+		journal: process.Follow(p.Stderr, log, tell, redact),
 	}
-	go c.journal.follow(p.Stderr)
 	go c.read(p.Stdout)
 	return c, nil
 }
@@ -209,7 +208,7 @@ func (c *conversation) over(method string, err error) error {
 	case <-time.After(time.Second):
 		return c.fail("it closed its output during %s", method)
 	}
-	<-c.journal.done
+	<-c.journal.Done()
 	if over := c.program.Over(); over != "" {
 		return c.fail("it was ended during %s, because it had %s", method, over)
 	}
@@ -228,7 +227,7 @@ func (c *conversation) unasked(l line) error {
 func (c *conversation) fail(format string, args ...any) error {
 	why := fmt.Sprintf("plugin %q broke: ", c.name) + fmt.Sprintf(format, args...)
 	c.stop()
-	if words := c.journal.lastWords(); words != "" {
+	if words := c.journal.LastWords(); words != "" {
 		why += "; it wrote to its standard error: " + words
 	}
 	c.broken = &domarkx.ToolError{Code: domarkx.CodeBroken, Message: why}
@@ -247,7 +246,7 @@ func (c *conversation) stop() {
 	}
 	close(c.quit)
 	c.program.Kill()
-	<-c.journal.done
+	<-c.journal.Done()
 }
 
 // errClosed reports that the host ended a conversation.

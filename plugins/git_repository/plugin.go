@@ -31,12 +31,7 @@ const config = `{"type": "object", "properties": {` + directory.Properties + `,
 
 // Describe returns the config and the tools.
 func (Plugin) Describe(context.Context) (domarkx.Description, error) {
-	schema, err := jsonvalue.ParseValue([]byte(config))
-	if err != nil {
-		return domarkx.Description{}, err
-	}
-	tools, err := gitTools()
-	return domarkx.Description{Source: "built-in", Config: schema, Tools: append(directory.Tools(), tools...)}, err
+	return domarkx.Description{Source: "built-in", Config: jsonvalue.MustParse(config), Tools: append(directory.Tools(), gitTools()...)}, nil
 }
 
 // excluded are the files of .git that versions omit. The index is one of them; versions contain

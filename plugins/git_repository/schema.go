@@ -2,7 +2,6 @@ package gitrepository
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonvalue"
@@ -22,28 +21,19 @@ const (
 "date": {"type": "string", "description": "RFC 3339; now unless given"}`
 )
 
-var schemas = []struct{ name, description, properties, required string }{
-	{"status", "Tells the branch, the commit and the files that differ from it, by the letters of git status --short.", ``, ``},
-	{"diff", "Shows what is not staged; with staged what is; with from the work tree against a commit; with from and to two commits.",
-		`"staged": {"type": "boolean"}, "from": ` + revision + `, "to": ` + revision + `, "paths": ` + paths, ``},
-	{"log", "Lists commits, newest first.",
-		`"ref": ` + revision + `, "max": {"type": "integer", "minimum": 1, "maximum": 1000, "description": "50 unless given"}, "paths": ` + paths, ``},
-	{"commit", "Commits all changes but ignored files; with paths those of the paths and what is staged; with staged only that.",
-		`"message": {"type": "string", "minLength": 1}, "paths": ` + paths + `, "staged": {"type": "boolean"}, "allow_empty": {"type": "boolean"}, ` + signed, `"message"`},
-	{"checkout", "Switches to a branch, or to a commit without a branch; with create to a new branch from start; with paths brings back those files, from ref or what is staged.",
-		`"ref": ` + revision + `, "create": {"type": "boolean"}, "start": ` + revision + `, "force": {"type": "boolean", "description": "throws changes away"}, "paths": ` + paths + `, ` + signed, ``},
-	{"branch", "Lists the branches; with name makes a branch at start, or deletes it.",
-		`"name": {"type": "string", "minLength": 1}, "start": ` + revision + `, "delete": {"type": "boolean"}, "force": {"type": "boolean", "description": "deletes a branch that is merged nowhere"}, ` + signed, ``},
-}
-
-func gitTools() ([]domarkx.Tool, error) {
-	var tools []domarkx.Tool
-	for _, s := range schemas {
-		schema, err := jsonvalue.ParseValue([]byte(`{"type": "object", "properties": {` + s.properties + `}, "required": [` + s.required + `], "additionalProperties": false}`))
-		if err != nil {
-			return nil, fmt.Errorf("schema of %s: %w", s.name, err)
-		}
-		tools = append(tools, domarkx.Tool{Name: s.name, Description: s.description, Schema: schema})
+// gitTools returns the tools that run git.
+func gitTools() []domarkx.Tool {
+	return []domarkx.Tool{
+		domarkx.NewTool("status", "Tells the branch, the commit and the files that differ from it, by the letters of git status --short.", ``, ``),
+		domarkx.NewTool("diff", "Shows what is not staged; with staged what is; with from the work tree against a commit; with from and to two commits.",
+			`"staged": {"type": "boolean"}, "from": `+revision+`, "to": `+revision+`, "paths": `+paths, ``),
+		domarkx.NewTool("log", "Lists commits, newest first.",
+			`"ref": `+revision+`, "max": {"type": "integer", "minimum": 1, "maximum": 1000, "description": "50 unless given"}, "paths": `+paths, ``),
+		domarkx.NewTool("commit", "Commits all changes but ignored files; with paths those of the paths and what is staged; with staged only that.",
+			`"message": {"type": "string", "minLength": 1}, "paths": `+paths+`, "staged": {"type": "boolean"}, "allow_empty": {"type": "boolean"}, `+signed, `"message"`),
+		domarkx.NewTool("checkout", "Switches to a branch, or to a commit without a branch; with create to a new branch from start; with paths brings back those files, from ref or what is staged.",
+			`"ref": `+revision+`, "create": {"type": "boolean"}, "start": `+revision+`, "force": {"type": "boolean", "description": "throws changes away"}, "paths": `+paths+`, `+signed, ``),
+		domarkx.NewTool("branch", "Lists the branches; with name makes a branch at start, or deletes it.",
+			`"name": {"type": "string", "minLength": 1}, "start": `+revision+`, "delete": {"type": "boolean"}, "force": {"type": "boolean", "description": "deletes a branch that is merged nowhere"}, `+signed, ``),
 	}
-	return tools, nil
 }

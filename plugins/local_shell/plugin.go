@@ -43,17 +43,11 @@ var languages = []struct{ name, program, option string }{
 // Describe returns the config, the tools, and the languages whose interpreters are
 // installed.
 func (Plugin) Describe(context.Context) (domarkx.Description, error) {
-	config, err := jsonvalue.ParseValue([]byte(`{"type": "object", "properties": {` + directory.Properties + `,
-"env": {"type": "object", "additionalProperties": {"type": "string"}, "description": "environment variables of commands"}}, "additionalProperties": false}`))
-	if err != nil {
-		return domarkx.Description{}, err
-	}
-	schema, err := jsonvalue.ParseValue([]byte(`{"type": "object", "properties": {"command": {"type": "string", "description": "for the shell (bash, where it is installed)"},
-"timeout": {"type": "number", "exclusiveMinimum": 0, "description": "seconds"}}, "required": ["command"], "additionalProperties": false}`))
-	if err != nil {
-		return domarkx.Description{}, err
-	}
-	run := domarkx.Tool{Name: "run_command", Description: "Runs a command in the directory and returns its exit code and output.", Schema: schema}
+	config := jsonvalue.MustParse(`{"type": "object", "properties": {` + directory.Properties + `,
+"env": {"type": "object", "additionalProperties": {"type": "string"}, "description": "environment variables of commands"}}, "additionalProperties": false}`)
+	run := domarkx.NewTool("run_command", "Runs a command in the directory and returns its exit code and output.",
+		`"command": {"type": "string", "description": "for the shell (bash, where it is installed)"},
+"timeout": {"type": "number", "exclusiveMinimum": 0, "description": "seconds"}`, `"command"`)
 	d := domarkx.Description{Source: "built-in", Config: config, Tools: append(directory.Tools(), run)}
 	for _, l := range languages {
 		if _, err := exec.LookPath(l.program); err == nil {

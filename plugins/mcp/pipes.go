@@ -32,7 +32,7 @@ const endGrace = time.Second
 // print greetings. It implements [sdk.Transport] and [sdk.Connection].
 type pipes struct {
 	program *process.Program
-	stderr  *stderr
+	stderr  *process.Journal
 	forget  func() // called once everything has ended
 	in      *bufio.Reader
 	limit   int // bytes of a message
@@ -200,13 +200,21 @@ func (p *pipes) failure() error {
 	}
 	select {
 	case <-p.program.Done():
-		p.stderr.wait()
+		p.lastError()
 		if over := p.program.Over(); over != "" {
 			return fmt.Errorf("it was ended, because it had %s", over)
 		}
 		return fmt.Errorf("it ended with exit code %d", p.program.ExitCode())
 	case <-time.After(p.grace):
 		return nil
+	}
+}
+
+// lastError waits until the whole standard error of the program, which has ended, was read.
+func (p *pipes) lastError() {
+	select {
+	case <-p.stderr.Done():
+	case <-time.After(endGrace): // another process has it open
 	}
 }
 
@@ -231,7 +239,7 @@ func (p *pipes) Close() error {
 	p.program.Stdin.Close()
 	select {
 	case <-p.program.Done():
-		p.stderr.wait()
+		p.lastError()
 	case <-time.After(p.grace):
 	}
 	p.kill()
@@ -241,6 +249,6 @@ func (p *pipes) Close() error {
 // end kills the program, and removes its files. Nothing else is called afterwards.
 func (p *pipes) end() {
 	p.kill()
-	<-p.stderr.done
+	<-p.stderr.Done()
 	p.once.Do(p.forget)
 }

@@ -46,8 +46,7 @@ const config = `{"type": "object", "properties": {` + directory.Properties + `,
 // Describe returns the config. The tools are those of each server: see
 // [domarkx.ToolLister].
 func (p Plugin) Describe(context.Context) (domarkx.Description, error) {
-	schema, err := jsonvalue.ParseValue([]byte(config))
-	return domarkx.Description{Source: "built-in", Config: schema, CallTimeout: p.limits.call, NotReplayed: true}, err
+	return domarkx.Description{Source: "built-in", Config: jsonvalue.MustParse(config), CallTimeout: p.limits.call, NotReplayed: true}, nil
 }
 
 // Open opens the directory of a resource. It does not start the server.

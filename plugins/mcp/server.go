@@ -17,6 +17,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/plugins/process"
 )
 
 const (
@@ -100,7 +101,7 @@ func (r *resource) startProgram() (*pipes, error) {
 	c.stray = func(line string) {
 		r.env.Warn(fmt.Sprintf("the server of %q wrote to its standard output what is no message, such as %q; it is ignored", r.env.Resource, shorten(plainText(r.env.Redact(line)), 80)))
 	}
-	c.stderr = followStderr(p.Stderr, r.in(logName), r.env.Redact)
+	c.stderr = process.Follow(p.Stderr, r.in(logName), nil, r.env.Redact)
 	return c, nil
 }
 
@@ -219,7 +220,7 @@ func (r *resource) lastWords() string {
 	if r.server == nil || r.server.pipes == nil {
 		return ""
 	}
-	if words := r.server.pipes.stderr.lastWords(); words != "" {
+	if words := r.server.pipes.stderr.LastWords(); words != "" {
 		return "; it wrote to its standard error: " + words
 	}
 	return ""

@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -24,6 +23,7 @@ const (
 	toolsName  = "tools.json"
 	filesName  = "files"
 	digestName = "tools.digest" // of the tools in the version last committed or loaded
+	logName    = "log"          // only in the directory: what the program wrote to its standard error in its last run
 )
 
 // maxToolsFile bounds tools.json. The limits of tools keep it far below.
@@ -136,34 +136,28 @@ func (r *resource) begin(ctx context.Context, w domarkx.VersionWriter) (domarkx.
 	if err := w.Add(ctx, toolsName, domarkx.File{Type: domarkx.Regular, Mode: 0o644, ID: id, Size: size}); err != nil {
 		return nil, nil, err
 	}
-	if k, ok := w.(domarkx.DirectoryKeeper); ok {
-		return keepingWriter{filesWriter{w}, k}, text, nil
-	}
-	return filesWriter{w}, text, nil
+	keeper, _ := w.(domarkx.DirectoryKeeper)
+	return filesWriter{w, keeper}, text, nil
 }
 
 // A filesWriter writes the directory below filesName.
-type filesWriter struct{ w domarkx.VersionWriter }
-
-func (f filesWriter) Content(ctx context.Context, r io.Reader) (string, int64, error) {
-	return f.w.Content(ctx, r)
+type filesWriter struct {
+	domarkx.VersionWriter
+	keeper domarkx.DirectoryKeeper // nil if the writer cannot reuse directories
 }
 
 func (f filesWriter) Add(ctx context.Context, path string, file domarkx.File) error {
 	if file.HardLink != "" {
 		file.HardLink = below(file.HardLink)
 	}
-	return f.w.Add(ctx, below(path), file)
+	return f.VersionWriter.Add(ctx, below(path), file)
 }
 
-// A keepingWriter is a filesWriter that can reuse directories.
-type keepingWriter struct {
-	filesWriter
-	keeper domarkx.DirectoryKeeper
-}
-
-func (k keepingWriter) Keep(ctx context.Context, path string, file domarkx.File) error {
-	return k.keeper.Keep(ctx, below(path), file)
+func (f filesWriter) Keep(ctx context.Context, path string, file domarkx.File) error {
+	if f.keeper == nil {
+		return domarkx.ErrNotFound
+	}
+	return f.keeper.Keep(ctx, below(path), file)
 }
 
 // below returns the path in a version of a path in the directory.

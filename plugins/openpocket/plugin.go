@@ -28,17 +28,10 @@ const configProperties = `,
 
 // Describe returns the config and the tools.
 func (Plugin) Describe(context.Context) (domarkx.Description, error) {
-	config, err := jsonvalue.ParseValue([]byte(`{"type": "object", "properties": {` + directory.Properties + configProperties + `}, "additionalProperties": false}`))
-	if err != nil {
-		return domarkx.Description{}, err
-	}
+	config := jsonvalue.MustParse(`{"type": "object", "properties": {` + directory.Properties + configProperties + `}, "additionalProperties": false}`)
 	d := domarkx.Description{Source: "built-in", Config: config}
 	for _, t := range tools {
-		schema, err := jsonvalue.ParseValue([]byte(t.schema))
-		if err != nil {
-			return domarkx.Description{}, fmt.Errorf("schema of %s: %w", t.name, err)
-		}
-		d.Tools = append(d.Tools, domarkx.Tool{Name: t.name, Description: t.description, Schema: schema})
+		d.Tools = append(d.Tools, domarkx.NewTool(t.name, t.description, t.properties+at, t.required))
 	}
 	d.Tools = append(d.Tools, directory.Tools()...)
 	return d, nil

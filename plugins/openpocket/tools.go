@@ -12,7 +12,8 @@ import (
 type tool struct {
 	name        string
 	description string
-	schema      string // of its arguments, JSON
+	properties  string // of its arguments, JSON; all have the argument at
+	required    string
 	run         func(r *resource, ctx context.Context, a arguments) (jsonvalue.Value, error)
 }
 
@@ -22,54 +23,54 @@ const (
 )
 
 var tools = []tool{
-	{"start_session", "Begins the document of a session, and returns its id and path.", `{"type": "object", "properties": {
+	{"start_session", "Begins the document of a session, and returns its id and path.", `
 "task": {"type": "string"},
 "model_profile": {"type": "string", "pattern": "^[^\r\n]*$"},
 "model_name": {"type": "string", "pattern": "^[^\r\n]*$"},
-` + at + `}, "required": ["task"], "additionalProperties": false}`, (*resource).startSession},
+`, `"task"`, (*resource).startSession},
 
-	{"append_step", "Appends a step to the document of a session, and returns its number.", `{"type": "object", "properties": {
+	{"append_step", "Appends a step to the document of a session, and returns its number.", `
 ` + session + `,
 "step": {"type": "integer", "minimum": 0, "description": "its number; the next unless given"},
 "thought": {"type": "string"},
 "action": {"type": "object"},
 "result": {"type": "string"},
-` + at + `}, "required": ["action", "result"], "additionalProperties": false}`, (*resource).appendStep},
+`, `"action", "result"`, (*resource).appendStep},
 
-	{"finish_session", "Appends the end to the document of a session.", `{"type": "object", "properties": {
+	{"finish_session", "Appends the end to the document of a session.", `
 ` + session + `,
 "status": {"enum": ["SUCCESS", "FAILED"]},
 "message": {"type": "string"},
-` + at + `}, "required": ["status", "message"], "additionalProperties": false}`, (*resource).finishSession},
+`, `"status", "message"`, (*resource).finishSession},
 
-	{"append_memory", "Appends what came of a task to the memory of the day.", `{"type": "object", "properties": {
+	{"append_memory", "Appends what came of a task to the memory of the day.", `
 "model_profile": {"type": "string", "pattern": "^[^\r\n]*$"},
 "ok": {"type": "boolean", "description": "whether it was done; else give status"},
 "status": {"enum": ["OK", "FAIL"]},
 "task": {"type": "string"},
 "result": {"type": "string"},
-` + at + `}, "required": ["model_profile", "task", "result"], "additionalProperties": false}`, (*resource).appendMemory},
+`, `"model_profile", "task", "result"`, (*resource).appendMemory},
 
-	{"save_screenshot", "Saves a picture of a step, and removes the oldest ones where there are too many.", `{"type": "object", "properties": {
+	{"save_screenshot", "Saves a picture of a step, and removes the oldest ones where there are too many.", `
 ` + session + `,
 "step": {"type": "integer", "minimum": 0},
 "app": {"type": "string", "description": "the current app"},
 "png": {"type": "string", "minLength": 1, "description": "Base64"},
-` + at + `}, "required": ["step", "png"], "additionalProperties": false}`, (*resource).saveScreenshot},
+`, `"step", "png"`, (*resource).saveScreenshot},
 
-	{"run_script", "Runs a Bash script, and keeps it with its output.", `{"type": "object", "properties": {
+	{"run_script", "Runs a Bash script, and keeps it with its output.", `
 "script": {"type": "string"},
 "timeout": {"type": "number", "exclusiveMinimum": 0, "description": "seconds"},
 "run_id": {"type": "string", "pattern": "^[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}$", "description": "a date and time with six hexadecimal digits unless given"},
 "duration_ms": {"type": "integer", "minimum": 0, "description": "what the record says of its duration; 0 unless given"},
-` + at + `}, "required": ["script"], "additionalProperties": false}`, (*resource).runScript},
+`, `"script"`, (*resource).runScript},
 
-	{"store_artifact", "Stores what somebody gave with an approval: a file, or JSON.", `{"type": "object", "properties": {
+	{"store_artifact", "Stores what somebody gave with an approval: a file, or JSON.", `
 "request_id": {"type": "string", "pattern": "^[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}$"},
 "mime": {"type": "string", "description": "media type; application/json for json"},
 "base64": {"type": "string"},
 "json": {"type": "object", "description": "instead of base64; of kind text or qr_text with value, geo with lat and lon, or any other"},
-` + at + `}, "required": ["request_id"], "additionalProperties": false}`, (*resource).storeArtifact},
+`, `"request_id"`, (*resource).storeArtifact},
 }
 
 // arguments are the arguments of a call, which match the schema.

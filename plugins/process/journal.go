@@ -1,4 +1,4 @@
-package external
+package process
 
 import (
 	"bytes"
@@ -6,6 +6,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 )
 
@@ -18,27 +19,38 @@ const (
 	maxLastWords = 1 << 10 // bytes in an error
 )
 
-// A journal reads a program's standard error, redacts it, and writes it to a file. It passes the
+// A Journal reads a program's standard error, redacts it, and writes it to a file. It passes the
 // first lines to the user, and keeps the end for an error message.
-type journal struct {
+type Journal struct {
 	path   string // of the log, "" for none
 	tell   func(line string)
 	redact func(text string) string
-	last   []byte
-	line   []byte // the last line, still incomplete
 	told   int
 	log    *os.File
 	left   int // bytes that still fit into the log
 	done   chan struct{}
+
+	mu   sync.Mutex
+	last []byte // the end of the complete lines
+	line []byte // the last line, still incomplete
 }
 
-// follow reads until the end. Without a log file it still warns and keeps the end.
-func (j *journal) follow(r io.Reader) {
+// Follow starts to read until the end. Without a log file, of path "" or one that cannot be written, the rest still
+// works. tell is nil for nobody to be told.
+func Follow(from io.Reader, path string, tell func(line string), redact func(text string) string) *Journal {
+	j := &Journal{path: path, tell: tell, redact: redact, left: maxLog, done: make(chan struct{})}
+	go j.follow(from)
+	return j
+}
+
+// Done returns a channel that is closed at the end of the standard error.
+func (j *Journal) Done() <-chan struct{} { return j.done }
+
+func (j *Journal) follow(from io.Reader) {
 	defer close(j.done)
-	j.left = maxLog
 	buffer := make([]byte, 32<<10)
 	for {
-		n, err := r.Read(buffer)
+		n, err := from.Read(buffer)
 		if n > 0 && j.log == nil && j.path != "" {
 			j.log, _ = os.OpenFile(j.path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 			if j.log == nil {
@@ -59,10 +71,12 @@ func (j *journal) follow(r io.Reader) {
 }
 
 // split takes each complete line. It drops what exceeds maxLogLine in a line.
-func (j *journal) split(data []byte) {
+func (j *Journal) split(data []byte) {
 	for len(data) > 0 {
 		line, rest, whole := bytes.Cut(data, []byte("\n"))
+		j.mu.Lock()
 		j.line = append(j.line, line[:min(len(line), maxLogLine-len(j.line))]...)
+		j.mu.Unlock()
 		if data = rest; whole {
 			j.take("\n")
 		}
@@ -70,14 +84,13 @@ func (j *journal) split(data []byte) {
 }
 
 // take redacts, keeps and shows the last line, which ends with end.
-func (j *journal) take(end string) {
-	text := j.redact(string(j.line))
-	if len(j.line) == maxLogLine {
-		text = text[:min(len(text), maxLogLine/2)] // half a secret at the end is not recognized
-	}
+func (j *Journal) take(end string) {
+	j.mu.Lock()
+	text := j.text()
 	j.line = j.line[:0]
 	j.last = append(j.last, text+end...)
 	j.last = j.last[max(0, len(j.last)-maxLastWords):]
+	j.mu.Unlock()
 	if j.log != nil && j.left > 0 {
 		written := (text + end)[:min(len(text)+len(end), j.left)]
 		_, _ = j.log.WriteString(written)
@@ -94,9 +107,22 @@ func (j *journal) take(end string) {
 	j.tell(printable(text))
 }
 
-// lastWords returns the end of the output, after all of it was read.
-func (j *journal) lastWords() string {
-	return printable(strings.TrimSpace(string(j.last)))
+// text returns the last line, redacted.
+func (j *Journal) text() string {
+	text := j.redact(string(j.line))
+	if len(j.line) == maxLogLine {
+		text = text[:min(len(text), maxLogLine/2)] // half a secret at the end is not recognized
+	}
+	return text
+}
+
+// LastWords returns the end of the output so far.
+func (j *Journal) LastWords() string {
+	j.mu.Lock()
+	words := string(j.last) + j.text()
+	j.mu.Unlock()
+	words = words[max(0, len(words)-maxLastWords):]
+	return printable(strings.TrimSpace(strings.ToValidUTF8(words, "")))
 }
 
 // printable returns a text without control characters.
