@@ -27,7 +27,7 @@ func largeImage(b *testing.B) string {
 		}
 		files[fmt.Sprintf("usr/%02d/%04d", i%64, i)] = data
 	}
-	if _, err := dockertest.Load(context.Background(), "", name, files); err != nil {
+	if err := dockertest.Load(context.Background(), "", name, files); err != nil {
 		b.Fatal(err)
 	}
 	return name

@@ -363,7 +363,7 @@ func TestImages(t *testing.T) {
 	m := plugintest.NewMemory()
 	s.run("echo x > /x")
 	v := s.commit(m)
-	if _, err := dockertest.Load(context.Background(), "", "domarkx-test:other", map[string][]byte{"other": []byte("o")}); err != nil {
+	if err := dockertest.Load(context.Background(), "", "domarkx-test:other", map[string][]byte{"other": []byte("o")}); err != nil {
 		t.Fatal(err)
 	}
 	s.close()

@@ -21,7 +21,7 @@ func TestMain(m *testing.M) {
 		hold(dir)
 	}
 	code, err := dockertest.Main(func() int {
-		if _, err := dockertest.Load(context.Background(), "", dockertest.Image, nil); err != nil {
+		if err := dockertest.Load(context.Background(), "", dockertest.Image, nil); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return 1
 		}

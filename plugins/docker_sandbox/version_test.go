@@ -200,7 +200,7 @@ func TestVersion(t *testing.T) {
 		if _, err := dockersandbox.New().Open(context.Background(), env); !errors.Is(err, domarkx.ErrNotFound) || !strings.Contains(err.Error(), "docker pull "+dockertest.Image) {
 			t.Errorf("an image that is not there: %v", err)
 		}
-		if _, err := dockertest.Load(context.Background(), "", dockertest.Image, nil); err != nil {
+		if err := dockertest.Load(context.Background(), "", dockertest.Image, nil); err != nil {
 			t.Fatal(err)
 		}
 		there := open(t, plainConfig)

@@ -1,5 +1,5 @@
 // Package dockertest provides tests with a Docker engine, and with an image that is built without
-// a network and has the same id everywhere.
+// a network and has the same layer everywhere.
 package dockertest
 
 import (
@@ -152,7 +152,7 @@ func Use(tb testing.TB) string {
 		})
 		host = e.Host
 	}
-	if _, err := Load(context.Background(), host, Image, nil); err != nil {
+	if err := Load(context.Background(), host, Image, nil); err != nil {
 		tb.Fatal(err)
 	}
 	return host

@@ -4,14 +4,10 @@ import (
 	"archive/tar"
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
 	"os/exec"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -44,57 +40,22 @@ func Files() []tar.Header {
 	}
 }
 
-// Load loads an image into the engine at host ("" stands for DOCKER_HOST) and returns the image's
-// id. The image contains Debian's busybox-static with links for its commands, [Files], each with
-// its own name as content, and the files of more, by path.
-func Load(ctx context.Context, host, name string, more map[string][]byte) (id string, err error) {
-	archive, id, err := build(name, more)
+// Load loads an image into the engine at host ("" stands for DOCKER_HOST). The image contains Debian's busybox-static with
+// links for its commands, [Files], each with its own name as content, and the files of more, by path.
+func Load(ctx context.Context, host, name string, more map[string][]byte) error {
+	files, err := layer(more)
 	if err != nil {
-		return "", err
+		return err
 	}
-	cmd := exec.CommandContext(ctx, "docker", "load", "--quiet")
-	cmd.Env, cmd.Stdin = os.Environ(), bytes.NewReader(archive)
+	cmd := exec.CommandContext(ctx, "docker", "import", "--change", "ENV PATH=/bin FROM_IMAGE=yes", "--change", `CMD ["sh"]`, "-", name)
+	cmd.Env, cmd.Stdin = os.Environ(), bytes.NewReader(files)
 	if host != "" {
 		cmd.Env = append(cmd.Env, "DOCKER_HOST="+host)
 	}
 	if said, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("load the image: %w: %s", err, said)
+		return fmt.Errorf("load the image: %w: %s", err, said)
 	}
-	return id, nil
-}
-
-// build returns a docker-archive, because engines before version 25 cannot load an OCI layout.
-func build(name string, more map[string][]byte) (archive []byte, id string, err error) {
-	layer, err := layer(more)
-	if err != nil {
-		return nil, "", err
-	}
-	diff := sha256.Sum256(layer)
-	config, err := json.Marshal(map[string]any{
-		"architecture": runtime.GOARCH, "os": "linux", "created": created,
-		"config": map[string]any{"Env": []string{"PATH=/bin", "FROM_IMAGE=yes"}, "Cmd": []string{"sh"}},
-		"rootfs": map[string]any{"type": "layers", "diff_ids": []string{"sha256:" + hex.EncodeToString(diff[:])}},
-	})
-	if err != nil {
-		return nil, "", err
-	}
-	sum := sha256.Sum256(config)
-	id = hex.EncodeToString(sum[:])
-	manifest, err := json.Marshal([]map[string]any{{"Config": id + ".json", "RepoTags": []string{name}, "Layers": []string{"layer.tar"}}})
-	if err != nil {
-		return nil, "", err
-	}
-	var b bytes.Buffer
-	w := tar.NewWriter(&b)
-	for _, f := range []struct {
-		name string
-		data []byte
-	}{{id + ".json", config}, {"layer.tar", layer}, {"manifest.json", manifest}} {
-		if err := add(w, tar.Header{Name: f.name, Typeflag: tar.TypeReg, Mode: 0o644}, f.data); err != nil {
-			return nil, "", err
-		}
-	}
-	return b.Bytes(), "sha256:" + id, w.Close()
+	return nil
 }
 
 func layer(more map[string][]byte) ([]byte, error) {
