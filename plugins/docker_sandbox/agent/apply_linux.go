@@ -44,7 +44,7 @@ func (s *server) apply(ctx context.Context) error {
 			if failed == nil {
 				failed = s.sync()
 			}
-			return s.answer(failed)
+			return s.out.answer(failed)
 		case kindDelete:
 			path := string(f.payload)
 			do(path, func() error { return a.remove(path) })

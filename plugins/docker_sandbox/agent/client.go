@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 )
 
@@ -197,65 +196,53 @@ func (c *Client) Scan(yield func(Entry) error) error {
 
 // Hash returns the SHA-256 of the content of each regular file.
 func (c *Client) Hash(paths []string) ([][sha256.Size]byte, error) {
-	sent := c.send(kindHash, paths)
+	if err := c.send(kindHash, paths); err != nil {
+		return nil, err
+	}
 	sums := make([][sha256.Size]byte, len(paths))
 	d := &dataReader{next: c.in.next}
 	for i := range sums {
 		if _, err := io.ReadFull(d, sums[i][:]); err != nil {
-			return nil, errors.Join(noEOF(err), <-sent)
+			return nil, noEOF(err)
 		}
 	}
-	return sums, errors.Join(d.drain(), <-sent)
+	return sums, d.drain()
 }
 
-// Read calls yield for each regular file with its content; yield need not read all of it.
+// Read calls yield for each regular file with its content, until yield fails; yield need not read all of it.
 // For a file that cannot be opened, reading returns a [*RequestError].
 func (c *Client) Read(paths []string, yield func(i int, r io.Reader) error) error {
-	sent := c.send(kindRead, paths)
+	if err := c.send(kindRead, paths); err != nil {
+		return err
+	}
+	var failed error
 	for i := range paths {
 		d := &dataReader{next: c.in.next}
-		err := yield(i, d)
-		var refused *RequestError
-		if drained := d.drain(); drained != nil && !errors.As(drained, &refused) {
-			return errors.Join(drained, <-sent)
+		if failed == nil {
+			failed = yield(i, d)
 		}
-		if err != nil {
-			// Drain the remaining answers, so that the next request can follow.
-			for range paths[i+1:] {
-				d := &dataReader{next: c.in.next}
-				if drained := d.drain(); drained != nil && !errors.As(drained, &refused) {
-					break
-				}
-			}
-			return errors.Join(err, <-sent)
+		// The next request can follow once all answers are read.
+		var refused *RequestError
+		if err := d.drain(); err != nil && !errors.As(err, &refused) {
+			return err
 		}
 	}
-	return <-sent
+	return failed
 }
 
-// send writes a request with its paths in a goroutine of its own: if requests and answers were
-// not exchanged concurrently, both sides could block on full pipes.
-func (c *Client) send(kind byte, paths []string) <-chan error {
-	sent := make(chan error, 1)
-	list := slices.Clone(paths)
-	go func() {
-		sent <- func() error {
-			if err := c.out.write(kind, nil); err != nil {
-				return err
-			}
-			w := bufio.NewWriterSize(dataWriter{c.out}, 1<<16)
-			for _, path := range list {
-				if _, err := w.Write(appendString(nil, path)); err != nil {
-					return err
-				}
-			}
-			if err := w.Flush(); err != nil {
-				return err
-			}
-			return c.out.write(kindEnd, nil)
-		}()
-	}()
-	return sent
+// send writes a request with its paths. The agent reads all of them before it answers, so that neither side waits for the other.
+func (c *Client) send(kind byte, paths []string) error {
+	if err := c.out.write(kind, nil); err != nil {
+		return err
+	}
+	w := bufio.NewWriterSize(dataWriter{c.out}, 1<<16)
+	for _, path := range paths {
+		_, _ = w.Write(appendString(nil, path)) // Flush returns the first error
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	return c.out.write(kindEnd, nil)
 }
 
 // An Application is a sequence of changes to the container's files. The caller must call Finish, even after an error.

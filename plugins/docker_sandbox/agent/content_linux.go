@@ -27,13 +27,13 @@ func (s *server) hash(ctx context.Context) error {
 	for _, path := range paths {
 		sum, err := sumFile(f, path)
 		if err != nil {
-			return s.answer(err)
+			return s.out.answer(err)
 		}
 		if err := s.out.write(kindData, sum[:]); err != nil {
 			return err
 		}
 	}
-	return s.answer(nil)
+	return s.out.answer(nil)
 }
 
 func sumFile(f *dirOpener, path string) (sum [sha256.Size]byte, err error) {

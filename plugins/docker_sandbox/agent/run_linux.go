@@ -2,6 +2,7 @@ package agent
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -222,27 +223,22 @@ func lookupUser(spec string) (identity, error) {
 		name = "0"
 	}
 	who := identity{home: "/", credential: &syscall.Credential{}}
-	known := false
-	number, notNumber := strconv.ParseUint(name, 10, 31)
-	err := eachLine("/etc/passwd", func(f []string) bool { // name:password:UID:GID:comment:home:shell
-		if len(f) < 7 || f[0] != name && f[2] != name {
-			return true
-		}
-		uid, err1 := strconv.ParseUint(f[2], 10, 32)
-		gid, err2 := strconv.ParseUint(f[3], 10, 32)
-		if err1 != nil || err2 != nil {
-			return true
-		}
-		who.credential.Uid, who.credential.Gid = uint32(uid), uint32(gid)
-		name, known = f[0], true
-		if f[5] != "" {
-			who.home = f[5]
-		}
-		return false
-	})
+	users, err := table("/etc/passwd", 7) // name:password:UID:GID:comment:home:shell
 	if err != nil {
 		return identity{}, err
 	}
+	known := false
+	for _, f := range users {
+		uid, err1 := strconv.ParseUint(f[2], 10, 32)
+		gid, err2 := strconv.ParseUint(f[3], 10, 32)
+		if f[0] != name && f[2] != name || err1 != nil || err2 != nil {
+			continue
+		}
+		who.credential.Uid, who.credential.Gid = uint32(uid), uint32(gid)
+		name, known, who.home = f[0], true, cmp.Or(f[5], who.home)
+		break
+	}
+	number, notNumber := strconv.ParseUint(name, 10, 31)
 	switch {
 	case known:
 	case notNumber != nil:
@@ -258,24 +254,19 @@ func lookupUser(spec string) (identity, error) {
 	if hasGroup && notNumber == nil {
 		who.credential.Gid = uint32(gid)
 	}
-	err = eachLine("/etc/group", func(f []string) bool { // name:password:GID:members
-		if len(f) < 4 {
-			return true
-		}
-		id, err := strconv.ParseUint(f[2], 10, 32)
-		if err != nil {
-			return true
-		}
-		if hasGroup && f[0] == group {
-			who.credential.Gid, found = uint32(id), true
-		}
-		if !hasGroup && known && slices.Contains(strings.Split(f[3], ","), name) {
-			who.credential.Groups = append(who.credential.Groups, uint32(id))
-		}
-		return true
-	})
+	groups, err := table("/etc/group", 4) // name:password:GID:members
 	if err != nil {
 		return identity{}, err
+	}
+	for _, f := range groups {
+		id, err := strconv.ParseUint(f[2], 10, 32)
+		switch {
+		case err != nil:
+		case hasGroup && f[0] == group:
+			who.credential.Gid, found = uint32(id), true
+		case !hasGroup && known && slices.Contains(strings.Split(f[3], ","), name):
+			who.credential.Groups = append(who.credential.Groups, uint32(id))
+		}
 	}
 	if !found {
 		return identity{}, fmt.Errorf("the container has no group %q in /etc/group", group)
@@ -283,21 +274,21 @@ func lookupUser(spec string) (identity, error) {
 	return who, nil
 }
 
-// eachLine calls yield with the fields of each line until yield returns false. A missing file has no lines.
-func eachLine(path string, yield func(fields []string) bool) error {
+// table returns the lines of a file that have at least some number of fields. A missing file has none.
+func table(path string, fields int) (lines [][]string, err error) {
 	f, err := os.Open(path)
 	if os.IsNotExist(err) {
-		return nil
+		return nil, nil
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer f.Close()
-	lines := bufio.NewScanner(io.LimitReader(f, 16<<20))
-	for lines.Scan() {
-		if !yield(strings.Split(lines.Text(), ":")) {
-			return nil
+	scanner := bufio.NewScanner(io.LimitReader(f, 16<<20))
+	for scanner.Scan() {
+		if line := strings.Split(scanner.Text(), ":"); len(line) >= fields {
+			lines = append(lines, line)
 		}
 	}
-	return lines.Err()
+	return lines, scanner.Err()
 }

@@ -85,18 +85,18 @@ func (s *server) loop(ctx context.Context) error {
 		}
 		switch f.kind {
 		case kindHello:
-			err = s.answer(s.hello(f.payload))
+			err = s.out.answer(s.hello(f.payload))
 		case kindRun:
 			err = s.run(ctx, f.payload)
 		case kindKill:
 			s.processes.killAll()
 		case kindFreeze:
-			err = s.answer(s.freeze())
+			err = s.out.answer(s.freeze())
 		case kindThaw:
 			_, err = s.processes.signalAll(unix.SIGCONT)
-			err = s.answer(err)
+			err = s.out.answer(err)
 		case kindScan:
-			err = s.answer(s.scan())
+			err = s.out.answer(s.scan())
 		case kindHash:
 			err = s.hash(ctx)
 		case kindRead:
@@ -113,8 +113,6 @@ func (s *server) loop(ctx context.Context) error {
 }
 
 // answer completes the answer to a request, with kindError if err is not nil.
-func (s *server) answer(err error) error { return s.out.answer(err) }
-
 func (f *frameWriter) answer(err error) error {
 	if err != nil {
 		message := err.Error()
