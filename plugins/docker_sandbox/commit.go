@@ -248,7 +248,7 @@ func (r *resource) addFiles(ctx context.Context, w domarkx.VersionWriter, d *dif
 		return err
 	}
 	name := r.state.Image
-	if name == r.config.image {
+	if name == r.config.Image {
 		name = r.config.written
 	}
 	record, err := json.MarshalIndent(imageRecord{Image: name, Layers: r.image.RootFS.Layers}, "", "  ")

@@ -2,7 +2,6 @@ package dockersandbox
 
 import (
 	"fmt"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -11,30 +10,30 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonvalue"
+	"github.com/domarkx/domarkx/plugins/docker_sandbox/engineapi"
 )
 
 // A config is a resource's config after validation against the user's permissions.
 type config struct {
-	image   string
+	settings
 	written string // the image as the document spells it, with ${NAME}
 	command []string
 	env     []string // NAME=VALUE
-	mounts  []hostMount
-	network string
-	memory  int64 // bytes, 0 for no limit
-	most    int64 // processes, 0 for no limit
-	cpus    int64 // billionths of a processor, 0 for no limit
 }
 
-type hostMount struct {
-	Source   string `json:"source"`
-	Target   string `json:"target"`
-	Writable bool   `json:"writable,omitempty"`
+// settings are what a container is created with.
+type settings struct {
+	Image     string            `json:"image,omitempty"`
+	Network   string            `json:"network,omitempty"`
+	Memory    int64             `json:"memory,omitempty"`    // bytes, 0 for no limit
+	CPUs      int64             `json:"cpus,omitempty"`      // billionths of a processor, 0 for no limit
+	Processes int64             `json:"processes,omitempty"` // 0 for no limit
+	Mounts    []engineapi.Mount `json:"mounts,omitempty"`
 }
 
 // parseConfig parses a config that matches the schema.
 func parseConfig(env domarkx.Env) (config, error) {
-	c := config{network: "none", memory: env.Limits.Memory, most: env.Limits.Processes}
+	c := config{settings: settings{Network: "none", Memory: env.Limits.Memory, Processes: env.Limits.Processes}}
 	if err := env.Literal("command"); err != nil {
 		return config{}, err
 	}
@@ -42,7 +41,7 @@ func parseConfig(env domarkx.Env) (config, error) {
 		var err error
 		switch v := m.Value; m.Name {
 		case "image":
-			c.image, c.written = v.Text(), v.Text()
+			c.Image, c.written = v.Text(), v.Text()
 			if written, ok := env.Written.Get("image"); ok && domarkx.Expanded(written, v) {
 				c.written = written.Text()
 			}
@@ -71,19 +70,19 @@ func parseConfig(env domarkx.Env) (config, error) {
 				if err != nil {
 					return config{}, fmt.Errorf("config /mounts/%d: %w", i, err)
 				}
-				c.mounts = append(c.mounts, mount)
+				c.Mounts = append(c.Mounts, mount)
 			}
 		case "network":
-			c.network, err = v.Text(), checkNetwork(v.Text(), env.Allow)
+			c.Network, err = v.Text(), checkNetwork(v.Text(), env.Allow)
 		case "memory":
 			var memory int64
 			if memory, err = parseBytes(v.Text()); env.Limits.Memory == 0 || memory < env.Limits.Memory {
-				c.memory = memory
+				c.Memory = memory
 			}
 		case "cpus":
 			var cpus float64
 			if cpus, err = strconv.ParseFloat(v.Text(), 64); err == nil && cpus <= 1<<20 {
-				c.cpus = max(1, int64(cpus*1e9))
+				c.CPUs = max(1, int64(cpus*1e9))
 			}
 		}
 		if err != nil {
@@ -135,10 +134,10 @@ func literalTarget(written, item jsonvalue.Value) error {
 }
 
 // parseMount checks whether the directory of the host is allowed, after resolving symbolic links.
-func parseMount(env domarkx.Env, v jsonvalue.Value) (hostMount, error) {
+func parseMount(env domarkx.Env, v jsonvalue.Value) (engineapi.Mount, error) {
 	text := func(name string) string { member, _ := v.Get(name); return member.Text() }
 	writable, _ := v.Get("writable")
-	m := hostMount{Target: path.Clean(text("target")), Writable: writable.IsTrue()}
+	m := engineapi.Mount{Type: "bind", Target: path.Clean(text("target")), ReadOnly: !writable.IsTrue()}
 	source := text("source")
 	if !filepath.IsAbs(source) {
 		if env.WorkTree == "" {
@@ -171,8 +170,8 @@ func parseMount(env domarkx.Env, v jsonvalue.Value) (hostMount, error) {
 			return m, fmt.Errorf("target %q is reserved in the container: %w", m.Target, domarkx.ErrInvalid)
 		}
 	}
-	if m.Writable && env.Private {
-		m.Writable = false
+	if !m.ReadOnly && env.Private {
+		m.ReadOnly = true
 		env.Warn(fmt.Sprintf("resource %q: %q is read-only here, since this copy of the workspace is private", env.Resource, m.Target))
 	}
 	return m, nil
@@ -181,5 +180,5 @@ func parseMount(env domarkx.Env, v jsonvalue.Value) (hostMount, error) {
 // within reports whether path is directory or lies below it.
 func within(directory, path string) bool {
 	rel, err := filepath.Rel(directory, path)
-	return err == nil && (rel == "." || rel != ".." && !strings.HasPrefix(rel, ".."+string(os.PathSeparator)))
+	return err == nil && filepath.IsLocal(rel)
 }

@@ -102,10 +102,7 @@ const endTimeout = 30 * time.Second
 
 // create creates a container with the agent in it, without starting it.
 func (e *engine) create(ctx context.Context, i engineapi.Image, c config, labels map[string]string) (string, error) {
-	mounts := []engineapi.Mount{{Type: "volume", Target: agentDir}} // an anonymous volume, removed with the container
-	for _, m := range c.mounts {
-		mounts = append(mounts, engineapi.Mount{Type: "bind", Source: m.Source, Target: m.Target, ReadOnly: !m.Writable})
-	}
+	own := engineapi.Mount{Type: "volume", Target: agentDir} // an anonymous volume, removed with the container
 	id, err := e.Create(ctx, engineapi.Config{
 		Image:       i.ID,
 		Hostname:    "sandbox", // constant, because commands may print it and are replayed
@@ -119,9 +116,9 @@ func (e *engine) create(ctx context.Context, i engineapi.Image, c config, labels
 		Labels:      labels,
 		Healthcheck: engineapi.Healthcheck{Test: []string{"NONE"}},
 		HostConfig: engineapi.HostConfig{
-			NetworkMode: c.network,
+			NetworkMode: c.Network,
 			LogConfig:   engineapi.LogConfig{Type: "none"}, // standard output carries the agent's answers
-			Mounts:      mounts,
+			Mounts:      append([]engineapi.Mount{own}, c.Mounts...),
 			Resources:   c.resources(),
 		},
 	})
@@ -139,9 +136,9 @@ const spare = 64
 
 // resources returns the limits of a container.
 func (c config) resources() engineapi.Resources {
-	r := engineapi.Resources{Memory: c.memory, MemorySwap: c.memory, NanoCPUs: c.cpus}
-	if c.most > 0 {
-		r.PidsLimit = c.most + spare
+	r := engineapi.Resources{Memory: c.Memory, MemorySwap: c.Memory, NanoCPUs: c.CPUs}
+	if c.Processes > 0 {
+		r.PidsLimit = c.Processes + spare
 	}
 	return r
 }

@@ -113,7 +113,7 @@ func (r *resource) open(ctx context.Context) error {
 		fresh = errors.Is(err, engineapi.ErrNotFound) && !r.state.Dirty && !r.hasLast() // nothing ran in it yet
 	}
 	if fresh {
-		if r.image, err = r.engine.image(ctx, r.config.image); err != nil {
+		if r.image, err = r.engine.image(ctx, r.config.Image); err != nil {
 			return err
 		}
 		return r.make(ctx)
@@ -173,29 +173,29 @@ func (r *resource) markLost(ctx context.Context) error {
 // reconfigure applies the current config to the container.
 func (r *resource) reconfigure(ctx context.Context) error {
 	c := r.config
-	if c.image != r.state.Image {
-		i, err := r.engine.image(ctx, c.image)
+	if c.Image != r.state.Image {
+		i, err := r.engine.image(ctx, c.Image)
 		if err != nil {
 			return err
 		}
 		if i.ID != r.image.ID {
 			r.env.Warn(fmt.Sprintf("resource %q starts afresh with image %q; its files with image %q are in its earlier versions",
-				r.env.Resource, c.image, r.state.Image))
+				r.env.Resource, c.Image, r.state.Image))
 			return r.replace(ctx, i, true, func(context.Context, *restorer) error { return nil })
 		}
-		r.state.Image = c.image
+		r.state.Image = c.Image
 		return r.state.write(r.env.Dir)
 	}
-	if c.network != r.state.Network || c.cpus != r.state.CPUs || !slices.Equal(c.mounts, r.state.Mounts) {
+	if c.Network != r.state.Network || c.CPUs != r.state.CPUs || !slices.Equal(c.Mounts, r.state.Mounts) {
 		return r.recreate(ctx)
 	}
-	if c.memory == r.state.Memory && c.most == r.state.Processes {
+	if c.Memory == r.state.Memory && c.Processes == r.state.Processes {
 		return nil
 	}
-	if c.memory == 0 || c.most == 0 || r.engine.limit(ctx, r.state.Container, c) != nil {
+	if c.Memory == 0 || c.Processes == 0 || r.engine.limit(ctx, r.state.Container, c) != nil {
 		return r.recreate(ctx) // Docker can change a limit, but not remove it
 	}
-	r.state.Memory, r.state.Processes = c.memory, c.most
+	r.state.Memory, r.state.Processes = c.Memory, c.Processes
 	return r.state.write(r.env.Dir)
 }
 

@@ -63,9 +63,7 @@ func (r *resource) create(ctx context.Context, i engineapi.Image) (id, stamp str
 // its baseline and difference must exist.
 func (r *resource) use(ctx context.Context, i engineapi.Image, id, stamp string, dirty bool) error {
 	r.image = i
-	r.state.Container, r.state.Agent, r.state.Image, r.state.ImageID = id, stamp, r.config.image, i.ID
-	r.state.Network, r.state.Memory, r.state.CPUs, r.state.Mounts, r.state.Processes = r.config.network, r.config.memory, r.config.cpus, r.config.mounts, r.config.most
-	r.state.Dirty = dirty
+	r.state.Container, r.state.Agent, r.state.ImageID, r.state.settings, r.state.Dirty = id, stamp, i.ID, r.config.settings, dirty
 	r.state.Engine = ""
 	if info, err := r.engine.Info(ctx); err == nil { // only to distinguish engines
 		r.state.Engine = info.ID
@@ -272,10 +270,10 @@ func (r *resource) run(ctx context.Context, programs []string, code string) (dom
 func (r *resource) over() string {
 	reached, said := r.session.Reached(), []string{}
 	if reached.Processes {
-		said = append(said, limit.Processes.Over(r.config.most))
+		said = append(said, limit.Processes.Over(r.config.Processes))
 	}
 	if reached.Memory {
-		said = append(said, limit.Memory.Over(r.config.memory))
+		said = append(said, limit.Memory.Over(r.config.Memory))
 	}
 	return strings.Join(said, " and ")
 }
@@ -296,7 +294,7 @@ func (r *resource) command(ctx context.Context, args []string, spool *toolresult
 		}
 	})
 	defer stop()
-	exit, err := s.Run(ctx, agent.Command{Args: args, Env: r.environment(), Dir: r.image.Config.WorkingDir, User: r.image.Config.User}, spool)
+	exit, err := s.Run(ctx, r.program(args), spool)
 	var refused *agent.RequestError
 	switch {
 	case err == nil || errors.Is(err, agent.ErrNoProgram) || errors.As(err, &refused) || errors.Is(err, ctx.Err()) && ctx.Err() != nil:
@@ -309,7 +307,7 @@ func (r *resource) command(ctx context.Context, args []string, spool *toolresult
 		message += "; the agent reported: " + said
 	}
 	if r.outOfMemory(ctx) {
-		message += "; it used " + limit.Memory.Over(r.config.memory)
+		message += "; it used " + limit.Memory.Over(r.config.Memory)
 	}
 	return 0, errors.Join(&domarkx.ToolError{Code: domarkx.CodeFailed, Message: message}, r.stop(ctx))
 }
@@ -320,16 +318,20 @@ func (r *resource) outOfMemory(ctx context.Context) bool {
 	return err == nil && found.OOMKilled && !found.Running
 }
 
-func (r *resource) environment() []string { return slices.Concat(r.image.Config.Env, r.config.env) }
+// program returns a command with the environment, directory and user of the image.
+func (r *resource) program(args []string) agent.Command {
+	return agent.Command{Args: args, Env: slices.Concat(r.image.Config.Env, r.config.env), Dir: r.image.Config.WorkingDir, User: r.image.Config.User}
+}
 
 // serve starts the configured command, once each time that the container is started.
 func (r *resource) serve(ctx context.Context) error {
 	if len(r.config.command) == 0 || r.serving {
 		return nil
 	}
-	args := slices.Concat(r.image.Config.Entrypoint, r.config.command)
+	service := r.program(slices.Concat(r.image.Config.Entrypoint, r.config.command))
+	service.Detached = true
 	err := r.session.guard(ctx, func() error {
-		_, err := r.session.Run(ctx, agent.Command{Args: args, Env: r.environment(), Dir: r.image.Config.WorkingDir, User: r.image.Config.User, Detached: true}, nil)
+		_, err := r.session.Run(ctx, service, nil)
 		return err
 	})
 	if err != nil {

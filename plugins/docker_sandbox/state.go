@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/gob"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -29,18 +28,13 @@ const stateFormat = 1
 //	base-<container>    the container's files before anything ran in it
 //	last-<container>    the difference that was committed or loaded last
 type state struct {
-	Format    int         `json:"format"`
-	Instance  string      `json:"instance"`            // value of labelInstance of the resource's containers
-	Engine    string      `json:"engine,omitempty"`    // id of the container's engine
-	Container string      `json:"container,omitempty"` // "" if none was created
-	Image     string      `json:"image,omitempty"`     // as configured when the container was created
-	ImageID   string      `json:"image_id,omitempty"`
-	Agent     string      `json:"agent,omitempty"` // stamp of the agent in it
-	Network   string      `json:"network,omitempty"`
-	Memory    int64       `json:"memory,omitempty"`
-	CPUs      int64       `json:"cpus,omitempty"`
-	Processes int64       `json:"processes,omitempty"`
-	Mounts    []hostMount `json:"mounts,omitempty"`
+	Format    int    `json:"format"`
+	Instance  string `json:"instance"`            // value of labelInstance of the resource's containers
+	Engine    string `json:"engine,omitempty"`    // id of the container's engine
+	Container string `json:"container,omitempty"` // "" if none was created
+	ImageID   string `json:"image_id,omitempty"`
+	Agent     string `json:"agent,omitempty"` // stamp of the agent in it
+	settings         // of the container; the image as it was configured then
 	// Dirty is set before anything runs in the container.
 	Dirty bool `json:"dirty,omitempty"`
 }
@@ -48,11 +42,7 @@ type state struct {
 func readState(dir string) (state, error) {
 	data, err := os.ReadFile(filepath.Join(dir, "state.json"))
 	if errors.Is(err, fs.ErrNotExist) {
-		id := make([]byte, 16)
-		if _, err := rand.Read(id); err != nil {
-			return state{}, err
-		}
-		s := state{Format: stateFormat, Instance: hex.EncodeToString(id)}
+		s := state{Format: stateFormat, Instance: rand.Text()}
 		return s, s.write(dir)
 	}
 	if err != nil {

@@ -136,11 +136,7 @@ func (r *repository) cloneInto(ctx context.Context, dir string, by oid.Hash, fro
 // supervised, since it may wait for another machine.
 func (r *repository) fetch(ctx context.Context, g *gitcmd.Git, from source) error {
 	env := append(from.environment(), "GIT_ALLOW_PROTOCOL=file:https:ssh", "GIT_SSH_COMMAND=ssh -o BatchMode=yes")
-	for _, name := range []string{"GIT_SSH_COMMAND", "SSH_AUTH_SOCK", "https_proxy", "HTTPS_PROXY", "no_proxy", "NO_PROXY", "ALL_PROXY"} {
-		if v, ok := os.LookupEnv(name); ok {
-			env = append(env, name+"="+v)
-		}
-	}
+	env = append(env, inherited("GIT_SSH_COMMAND", "SSH_AUTH_SOCK", "https_proxy", "HTTPS_PROXY", "no_proxy", "NO_PROXY", "ALL_PROXY")...)
 	do := func(args ...string) (string, error) {
 		out, err := g.Do(ctx, gitcmd.Command{Args: args, Env: env, Run: process.Run})
 		return strings.TrimSpace(string(out)), err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -40,7 +41,12 @@ func (r *repository) environment(top string) []string {
 	for i, o := range overrides {
 		env = append(env, "GIT_CONFIG_KEY_"+strconv.Itoa(i)+"="+o[0], "GIT_CONFIG_VALUE_"+strconv.Itoa(i)+"="+o[1])
 	}
-	for _, name := range []string{"PATH", "HOME", "USER", "LOGNAME", "TMPDIR", "SystemRoot", "PATHEXT", "TEMP", "TMP"} {
+	return append(env, inherited("PATH", "HOME", "USER", "LOGNAME", "TMPDIR", "SystemRoot", "PATHEXT", "TEMP", "TMP")...)
+}
+
+// inherited returns the variables of this process that have one of some names.
+func inherited(names ...string) (env []string) {
+	for _, name := range names {
 		if v, ok := os.LookupEnv(name); ok {
 			env = append(env, name+"="+v)
 		}
@@ -103,17 +109,10 @@ func (r *repository) identity(ctx context.Context) (string, error) {
 	if _, err := r.git(ctx); err != nil {
 		return "", err
 	}
-	var env []string
-	for _, v := range r.environment(r.Path()) {
-		if !strings.HasPrefix(v, "GIT_CONFIG_GLOBAL=") && !strings.HasPrefix(v, "GIT_CONFIG_NOSYSTEM=") {
-			env = append(env, v)
-		}
-	}
-	for _, name := range []string{"GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM", "EMAIL", "XDG_CONFIG_HOME"} {
-		if v, ok := os.LookupEnv(name); ok {
-			env = append(env, name+"="+v)
-		}
-	}
+	env := slices.DeleteFunc(r.environment(r.Path()), func(v string) bool {
+		return strings.HasPrefix(v, "GIT_CONFIG_GLOBAL=") || strings.HasPrefix(v, "GIT_CONFIG_NOSYSTEM=")
+	})
+	env = append(env, inherited("GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM", "EMAIL", "XDG_CONFIG_HOME")...)
 	g, err := gitcmd.Discover(ctx, r.Path(), env)
 	if err != nil {
 		return "", explain(ctx, err)

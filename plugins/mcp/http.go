@@ -10,7 +10,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -27,7 +26,6 @@ type headerGuard struct {
 	limit   int64 // bytes of a response
 	base    *http.Transport
 	broken  atomic.Bool // the connection has to be made again
-	once    sync.Once
 	closed  atomic.Bool
 }
 
@@ -147,7 +145,7 @@ func (g *headerGuard) RoundTrip(req *http.Request) (*http.Response, error) {
 // close ends all requests.
 func (g *headerGuard) close() {
 	g.closed.Store(true)
-	g.once.Do(g.base.CloseIdleConnections)
+	g.base.CloseIdleConnections()
 }
 
 // A boundedBody fails when a response is too long, or the connection was closed.
