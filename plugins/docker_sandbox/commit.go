@@ -12,6 +12,7 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/plugins/dirversion"
+	"github.com/domarkx/domarkx/plugins/docker_sandbox/agent"
 	"github.com/domarkx/domarkx/plugins/limit"
 )
 
@@ -105,7 +106,7 @@ func (r *resource) commitFrozen(ctx context.Context, w domarkx.VersionWriter, no
 
 // leaveOut removes paths over the limits, and returns them.
 func (d *difference) leaveOut(l domarkx.Limits) (left []domarkx.LeftOut) {
-	d.items = slices.DeleteFunc(d.items, func(it item) bool {
+	d.items = slices.DeleteFunc(d.items, func(it agent.Entry) bool {
 		large := l.File > 0 && it.Type == domarkx.Regular && it.Size > l.File
 		if large {
 			left = append(left, domarkx.LeftOut{Path: it.Path, Reason: limit.ReasonFile})
@@ -118,8 +119,8 @@ func (d *difference) leaveOut(l domarkx.Limits) (left []domarkx.LeftOut) {
 		}
 		return over[path]
 	}
-	d.items = slices.DeleteFunc(d.items, func(it item) bool {
-		if reason := within(it.Link); reason != "" && within(it.Path) == "" { // of a file that is left out
+	d.items = slices.DeleteFunc(d.items, func(it agent.Entry) bool {
+		if reason := within(it.HardLink); reason != "" && within(it.Path) == "" { // of a file that is left out
 			over[it.Path] = reason
 		}
 		return within(it.Path) != ""
@@ -144,7 +145,7 @@ func (d *difference) usage() *limit.Usage {
 			continue
 		}
 		size := it.Size
-		if it.Link != "" {
+		if it.HardLink != "" {
 			size = 0
 		}
 		parts[parentOf(it.Path)] = append(parts[parentOf(it.Path)], limit.Part{Path: it.Path, Size: size})
@@ -168,13 +169,13 @@ func (d *difference) identify(last *difference) {
 	if last == nil {
 		return
 	}
-	known := make(map[string]*item, len(last.items))
+	known := make(map[string]*agent.Entry, len(last.items))
 	for i := range last.items {
 		known[last.items[i].Path] = &last.items[i]
 	}
 	for i := range d.items {
 		it := &d.items[i]
-		if was := known[it.Path]; was != nil && it.Type == domarkx.Regular && untouched(&it.Entry, &was.Entry) && it.Size == was.Size {
+		if was := known[it.Path]; was != nil && it.Type == domarkx.Regular && untouched(it, was) && it.Size == was.Size {
 			it.ID = was.ID
 		}
 	}
@@ -211,12 +212,12 @@ func (r *resource) difference(ctx context.Context) (*difference, error) {
 // store stores the contents of the items that have no id yet.
 func (r *resource) store(ctx context.Context, w domarkx.VersionWriter, d *difference) error {
 	var paths []string
-	var items []*item
-	at := make(map[string]*item, len(d.items))
+	var items []*agent.Entry
+	at := make(map[string]*agent.Entry, len(d.items))
 	for i := range d.items {
 		it := &d.items[i]
 		at[it.Path] = it
-		if it.Type == domarkx.Regular && it.Link == "" && it.ID == "" {
+		if it.Type == domarkx.Regular && it.HardLink == "" && it.ID == "" {
 			paths, items = append(paths, it.Path), append(items, it)
 		}
 	}
@@ -236,8 +237,8 @@ func (r *resource) store(ctx context.Context, w domarkx.VersionWriter, d *differ
 		}
 	}
 	for i := range d.items {
-		if it := &d.items[i]; it.Link != "" {
-			it.ID, it.Size = at[it.Link].ID, at[it.Link].Size
+		if it := &d.items[i]; it.HardLink != "" {
+			it.ID, it.Size = at[it.HardLink].ID, at[it.HardLink].Size
 		}
 	}
 	return nil
@@ -265,16 +266,14 @@ func (r *resource) addFiles(ctx context.Context, w domarkx.VersionWriter, d *dif
 	}
 	for i := range d.items {
 		it := &d.items[i]
-		f := domarkx.File{
-			Type: it.Type, Mode: it.Mode, ID: it.ID, Size: it.Size, Target: it.Target,
-			HasOwner: true, UID: it.UID, GID: it.GID, Major: it.Major, Minor: it.Minor, Xattrs: it.Xattrs,
-		}
-		if it.Link != "" {
-			f.HardLink = rootPath + "/" + it.Link
+		f := it.File
+		f.HasOwner = true
+		if it.HardLink != "" {
+			f.HardLink = rootPath + "/" + it.HardLink
 		}
 		at := strings.TrimSuffix(rootPath+"/"+it.Path, "/")
 		err := w.Add(ctx, at, f)
-		if errors.Is(err, domarkx.ErrNotFound) && it.Type == domarkx.Regular && it.Link == "" {
+		if errors.Is(err, domarkx.ErrNotFound) && it.Type == domarkx.Regular && it.HardLink == "" {
 			// An earlier version had this content, which was removed since.
 			it.ID = ""
 			if err = r.start(ctx); err == nil {

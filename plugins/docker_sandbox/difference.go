@@ -68,16 +68,11 @@ func (b *baseline) rewritten(now []agent.Entry) []int {
 
 // A difference is the content of a version.
 type difference struct {
-	items   []item   // in depth-first order, with the parent directories of each file
+	// items are the files that differ from the image, in depth-first order, with their parent directories. An ID is that
+	// in the version store, "" if the content is not stored yet; a hard link is the path of an earlier item.
+	items   []agent.Entry
 	deleted []string // topmost deleted paths, in depth-first order
 	sockets []string // not stored
-}
-
-// An item is a file that differs from the image.
-type item struct {
-	agent.Entry
-	ID   string // id of the content in the version store; "" if not stored yet
-	Link string // path of an earlier item of which this is a hard link
 }
 
 // compare returns the difference between the files now and the baseline. same contains the
@@ -117,9 +112,9 @@ func (b *baseline) compare(now []agent.Entry, same map[string]bool) difference {
 		if !needed[e.Path] || e.Type == agent.Socket {
 			continue
 		}
-		it := item{Entry: *e}
+		it := *e
 		if file[i] != i {
-			it.Link = now[file[i]].Path
+			it.HardLink = now[file[i]].Path
 		}
 		d.items = append(d.items, it)
 	}

@@ -16,10 +16,10 @@ import (
 // files parses a listing from lines "path type [inode]". A "/" after the path makes it a
 // directory, lines with the same inode are hard links, and "!" stands for changed content.
 func files(lines ...string) []agent.Entry {
-	entries := []agent.Entry{{Type: domarkx.Directory, Mode: 0o755, Ino: 1, CTime: 1}}
+	entries := []agent.Entry{{File: domarkx.File{Type: domarkx.Directory, Mode: 0o755}, Ino: 1, CTime: 1}}
 	links := map[uint64]uint64{}
 	for i, line := range lines {
-		e := agent.Entry{Type: domarkx.Regular, Mode: 0o644, Ino: uint64(100 + i), Nlink: 1, CTime: 1}
+		e := agent.Entry{File: domarkx.File{Type: domarkx.Regular, Mode: 0o644}, Ino: uint64(100 + i), Nlink: 1, CTime: 1}
 		fields := strings.Fields(line)
 		e.Path = fields[0]
 		if path, ok := strings.CutSuffix(e.Path, "/"); ok {
@@ -87,8 +87,8 @@ func TestCompare(t *testing.T) {
 				if name == "" {
 					name = "/"
 				}
-				if it.Link != "" {
-					name += "=" + it.Link
+				if it.HardLink != "" {
+					name += "=" + it.HardLink
 				}
 				got = append(got, name)
 			}
@@ -127,9 +127,9 @@ func TestCompareRestores(t *testing.T) {
 			if was, ok := now[it.Path]; it.Path != "" && ok && (was.Type != domarkx.Directory || it.Type != domarkx.Directory) {
 				remove(it.Path)
 			}
-			e := it.Entry
-			if next++; it.Link != "" {
-				e.Ino = now[it.Link].Ino
+			e := it
+			if next++; it.HardLink != "" {
+				e.Ino = now[it.HardLink].Ino
 			} else if e.Type != domarkx.Directory {
 				e.Ino = next
 			}

@@ -18,7 +18,7 @@ import (
 func (r *resource) Load(ctx context.Context, v domarkx.VersionReader, version string) error {
 	var record imageRecord
 	var deleted []string
-	var files []versionFile
+	var files []agent.Entry
 	err := domarkx.WalkVersion(ctx, v, version, func(path string, f domarkx.File) error {
 		switch {
 		case path == "" || path == rootPath && f.Type == domarkx.Directory && !f.HasOwner:
@@ -36,14 +36,14 @@ func (r *resource) Load(ctx context.Context, v domarkx.VersionReader, version st
 			}
 			return err
 		case path == rootPath:
-			files = append(files, versionFile{"", f})
+			files = append(files, agent.Entry{File: f})
 			return nil
 		}
 		below, ok := strings.CutPrefix(path, rootPath+"/")
 		if !ok {
 			return fmt.Errorf("unexpected file %q in a version of a docker_sandbox: %w", path, domarkx.ErrCorrupt)
 		}
-		files = append(files, versionFile{below, f})
+		files = append(files, agent.Entry{Path: below, File: f})
 		return nil
 	})
 	if err == nil && record.Image == "" {
@@ -71,11 +71,6 @@ func (r *resource) Load(ctx context.Context, v domarkx.VersionReader, version st
 	})
 }
 
-type versionFile struct {
-	path string
-	domarkx.File
-}
-
 // maxText limits the size in bytes of image.json and of the list of deleted paths.
 const maxText = 256 << 20
 
@@ -99,39 +94,36 @@ func (f *restorer) delete(path string) error {
 }
 
 // put writes one file. content is that of a regular file, else nil.
-func (f *restorer) put(it item, content io.Reader) error {
+func (f *restorer) put(it agent.Entry, content io.Reader) error {
 	f.diff.items = append(f.diff.items, it)
-	if it.Link != "" {
-		return f.app.Link(it.Path, it.Link)
+	if it.HardLink != "" {
+		return f.app.Link(it.Path, it.HardLink)
 	}
-	return f.app.Put(&it.Entry, content)
+	return f.app.Put(&it, content)
 }
 
-func (f *restorer) restore(ctx context.Context, v domarkx.VersionReader, file versionFile) error {
-	it := item{ID: file.ID, Entry: agent.Entry{
-		Path: file.path, Type: file.Type, Mode: file.Mode, UID: file.UID, GID: file.GID, Size: file.Size,
-		Major: file.Major, Minor: file.Minor, Xattrs: file.Xattrs,
-	}}
-	if file.HardLink != "" {
-		link, ok := strings.CutPrefix(file.HardLink, rootPath+"/")
+func (f *restorer) restore(ctx context.Context, v domarkx.VersionReader, it agent.Entry) error {
+	it.Name = ""
+	if it.HardLink != "" {
+		link, ok := strings.CutPrefix(it.HardLink, rootPath+"/")
 		if !ok {
-			return fmt.Errorf("%q is a hard link to %q, which does not precede it: %w", file.path, file.HardLink, domarkx.ErrCorrupt)
+			return fmt.Errorf("%q is a hard link to %q, which does not precede it: %w", it.Path, it.HardLink, domarkx.ErrCorrupt)
 		}
-		it.Link = link
+		it.HardLink = link
 	}
 	var content io.Reader
-	switch file.Type {
+	switch it.Type {
 	case domarkx.Regular:
-		c, err := v.Content(ctx, file.ID)
+		c, err := v.Content(ctx, it.ID)
 		if err != nil {
-			return fmt.Errorf("%q: %w", file.path, err)
+			return fmt.Errorf("%q: %w", it.Path, err)
 		}
 		defer c.Close()
 		content = io.NewSectionReader(c, 0, c.Size())
 	case domarkx.Symlink:
-		target, err := domarkx.ReadContent(ctx, v, file.ID, 1<<16)
+		target, err := domarkx.ReadContent(ctx, v, it.ID, 1<<16)
 		if err != nil {
-			return fmt.Errorf("%q: %w", file.path, err)
+			return fmt.Errorf("%q: %w", it.Path, err)
 		}
 		it.Target, it.ID = string(target), ""
 	}
@@ -223,7 +215,7 @@ func verify(base *baseline, put *difference, now []agent.Entry) (*difference, er
 	}
 	for i := range found.items {
 		f, p := &found.items[i], &put.items[i]
-		if f.Path != p.Path || f.Link != p.Link || !sameAttributes(&f.Entry, &p.Entry) {
+		if f.Path != p.Path || f.HardLink != p.HardLink || !sameAttributes(f, p) {
 			return nil, fmt.Errorf("%q is in the new container as %+v, expected %+v: %w", "/"+p.Path, *f, *p, domarkx.ErrCorrupt)
 		}
 		f.ID = p.ID
@@ -264,7 +256,7 @@ func (r *resource) recreate(ctx context.Context) error {
 		var paths []string
 		var at []int
 		for i := range d.items {
-			if it := &d.items[i]; it.Type == domarkx.Regular && it.Link == "" {
+			if it := &d.items[i]; it.Type == domarkx.Regular && it.HardLink == "" {
 				paths, at = append(paths, it.Path), append(at, i)
 			}
 		}

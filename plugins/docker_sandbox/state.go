@@ -92,7 +92,7 @@ func forgetOthers(dir, container string) error {
 type record struct {
 	Entries []agent.Entry
 	Sums    map[string][sha256.Size]byte
-	Items   []item
+	Items   []agent.Entry
 	Deleted []string
 }
 

@@ -19,9 +19,9 @@ func TestEntry(t *testing.T) {
 	text := rapid.Map(rapid.SliceOfN(rapid.Byte(), 0, 300), func(b []byte) string { return string(b) })
 	rapid.Check(t, func(t *rapid.T) {
 		want := agent.Entry{
-			Path: text.Draw(t, "path"), Type: domarkx.FileType(rapid.Byte().Draw(t, "type")), Mode: rapid.Uint32Max(0o7777).Draw(t, "mode"),
-			UID: rapid.Uint32().Draw(t, "uid"), GID: rapid.Uint32().Draw(t, "gid"), Size: rapid.Int64Min(0).Draw(t, "size"),
-			Major: rapid.Uint32().Draw(t, "major"), Minor: rapid.Uint32().Draw(t, "minor"), Target: text.Draw(t, "target"),
+			Path: text.Draw(t, "path"), File: domarkx.File{Type: domarkx.FileType(rapid.Byte().Draw(t, "type")), Mode: rapid.Uint32Max(0o7777).Draw(t, "mode"),
+				UID: rapid.Uint32().Draw(t, "uid"), GID: rapid.Uint32().Draw(t, "gid"), Size: rapid.Int64Min(0).Draw(t, "size"),
+				Major: rapid.Uint32().Draw(t, "major"), Minor: rapid.Uint32().Draw(t, "minor"), Target: text.Draw(t, "target")},
 			Dev: rapid.Uint64().Draw(t, "dev"), Ino: rapid.Uint64().Draw(t, "ino"), Nlink: rapid.Uint64().Draw(t, "nlink"), CTime: rapid.Int64().Draw(t, "ctime"),
 		}
 		for range rapid.IntRange(0, 3).Draw(t, "xattrs") {
@@ -39,7 +39,7 @@ func TestEntry(t *testing.T) {
 }
 
 func FuzzReadEntry(f *testing.F) {
-	e := agent.Entry{Path: "a/b", Type: domarkx.Symlink, Mode: 0o777, Target: "c", Xattrs: []domarkx.Xattr{{Name: "user.x", Value: []byte{0}}}}
+	e := agent.Entry{Path: "a/b", File: domarkx.File{Type: domarkx.Symlink, Mode: 0o777, Target: "c", Xattrs: []domarkx.Xattr{{Name: "user.x", Value: []byte{0}}}}}
 	f.Add(agent.AppendEntry(nil, &e))
 	f.Add(bytes.Repeat([]byte{0xff}, 100))
 	f.Fuzz(func(t *testing.T, data []byte) {

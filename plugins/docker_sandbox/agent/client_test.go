@@ -229,7 +229,7 @@ func TestHashAnswers(t *testing.T) {
 
 // TestScanAnswers checks entries across frames, an error of the caller, and entries over the limits.
 func TestScanAnswers(t *testing.T) {
-	one, two := agent.Entry{Path: "a", Type: domarkx.Directory, Mode: 0o755}, agent.Entry{Path: "a/b", Type: domarkx.Regular, Size: 3}
+	one, two := agent.Entry{Path: "a", File: domarkx.File{Type: domarkx.Directory, Mode: 0o755}}, agent.Entry{Path: "a/b", File: domarkx.File{Type: domarkx.Regular, Size: 3}}
 	data := string(agent.AppendEntry(agent.AppendEntry(nil, &one), &two))
 	for cut := 1; cut < len(data); cut++ {
 		c, _ := client(frame('D', data[:cut]), frame('D', data[cut:]), end, end)
@@ -249,7 +249,7 @@ func TestScanAnswers(t *testing.T) {
 	c, _ = client(frame('D', data), frame('!', "I/O error"))
 	expect(t, "a failed scan", c.Scan(func(agent.Entry) error { return nil }), "I/O error", true)
 	huge := func(change func(e *agent.Entry)) string {
-		e := agent.Entry{Path: "p", Mode: 0o644}
+		e := agent.Entry{Path: "p", File: domarkx.File{Mode: 0o644}}
 		change(&e)
 		return string(agent.AppendEntry(nil, &e))
 	}

@@ -65,11 +65,11 @@ func (c *container) list(below string) []string {
 
 // file describes a regular file with mode 644.
 func file(path string) *agent.Entry {
-	return &agent.Entry{Path: path, Type: domarkx.Regular, Mode: 0o644}
+	return &agent.Entry{Path: path, File: domarkx.File{Type: domarkx.Regular, Mode: 0o644}}
 }
 
 func directory(path string) *agent.Entry {
-	return &agent.Entry{Path: path, Type: domarkx.Directory, Mode: 0o755}
+	return &agent.Entry{Path: path, File: domarkx.File{Type: domarkx.Directory, Mode: 0o755}}
 }
 
 func TestApply(t *testing.T) {
@@ -77,11 +77,11 @@ func TestApply(t *testing.T) {
 	large := strings.Repeat("0123456789abcdef", 1<<16)
 	err := c.apply(func(a *agent.Application) error {
 		return errors.Join(
-			a.Put(&agent.Entry{Path: "d", Type: domarkx.Directory, Mode: 0o2770, Xattrs: []domarkx.Xattr{{Name: "user.note", Value: []byte("kept")}}}, nil),
+			a.Put(&agent.Entry{Path: "d", File: domarkx.File{Type: domarkx.Directory, Mode: 0o2770, Xattrs: []domarkx.Xattr{{Name: "user.note", Value: []byte("kept")}}}}, nil),
 			a.Put(file("d/empty"), strings.NewReader("")),
-			a.Put(&agent.Entry{Path: "d/large", Type: domarkx.Regular, Mode: 0o4711}, strings.NewReader(large)),
-			a.Put(&agent.Entry{Path: "d/link", Type: domarkx.Symlink, Mode: 0o777, Target: "../none"}, nil),
-			a.Put(&agent.Entry{Path: "d/odd \n\xff", Type: domarkx.Fifo, Mode: 0o600}, nil),
+			a.Put(&agent.Entry{Path: "d/large", File: domarkx.File{Type: domarkx.Regular, Mode: 0o4711}}, strings.NewReader(large)),
+			a.Put(&agent.Entry{Path: "d/link", File: domarkx.File{Type: domarkx.Symlink, Mode: 0o777, Target: "../none"}}, nil),
+			a.Put(&agent.Entry{Path: "d/odd \n\xff", File: domarkx.File{Type: domarkx.Fifo, Mode: 0o600}}, nil),
 			a.Link("d/second", "d/large"),
 		)
 	})
@@ -107,7 +107,7 @@ func TestApply(t *testing.T) {
 			a.Delete("d/large"),
 			a.Delete("d/none"),
 			a.Delete("d/none/below"),
-			a.Put(&agent.Entry{Path: "d/second", Type: domarkx.Symlink, Mode: 0o777, Target: "link"}, nil),
+			a.Put(&agent.Entry{Path: "d/second", File: domarkx.File{Type: domarkx.Symlink, Mode: 0o777, Target: "link"}}, nil),
 		)
 	})
 	if err != nil {
@@ -152,7 +152,7 @@ func TestApplyRefuses(t *testing.T) {
 		}, "no such file"},
 		{"without a parent", func(a *agent.Application) error { return a.Put(file("none/x"), strings.NewReader("x")) }, "no such file"},
 		{"a socket", func(a *agent.Application) error {
-			return a.Put(&agent.Entry{Path: "s", Type: agent.Socket, Mode: 0o600}, nil)
+			return a.Put(&agent.Entry{Path: "s", File: domarkx.File{Type: agent.Socket, Mode: 0o600}}, nil)
 		}, "cannot create a file of type"},
 		{"a link to nothing", func(a *agent.Application) error { return a.Link("l", "none") }, "no such file"},
 	} {

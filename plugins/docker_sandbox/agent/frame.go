@@ -157,16 +157,11 @@ func (e *RequestError) Error() string { return e.Message }
 // Socket is the type of an [Entry] for a Unix socket, which versions cannot store.
 const Socket domarkx.FileType = 255
 
-// An Entry describes a file of the container as lstat(2) and listxattr(2) return it.
+// An Entry describes a file of the container as lstat(2) and listxattr(2) return it. Of its File, the name, the ids and hard
+// links are not encoded.
 type Entry struct {
-	Path         string // relative to the root, without a leading slash; "" is the root itself
-	Type         domarkx.FileType
-	Mode         uint32 // 07777
-	UID, GID     uint32
-	Size         int64 // of a regular file
-	Major, Minor uint32
-	Target       string // of a symbolic link
-	Xattrs       []domarkx.Xattr
+	Path string // relative to the root, without a leading slash; "" is the root itself
+	domarkx.File
 
 	// Identify an unchanged file and the hard links to one file.
 	Dev, Ino, Nlink uint64

@@ -116,7 +116,7 @@ func lstat(dir int, name, path string) (Entry, error) {
 		return Entry{}, &os.PathError{Op: "lstat", Path: path, Err: err}
 	}
 	e := Entry{
-		Path: path, Mode: st.Mode & 0o7777, UID: st.Uid, GID: st.Gid,
+		Path: path, File: domarkx.File{Mode: st.Mode & 0o7777, UID: st.Uid, GID: st.Gid},
 		Dev: uint64(st.Dev), Ino: st.Ino, Nlink: uint64(st.Nlink), CTime: st.Ctim.Nano(),
 	}
 	switch st.Mode & unix.S_IFMT {
