@@ -86,9 +86,6 @@ type keptDir struct {
 	new  bool   // whether this update created that workspace version
 }
 
-// has reports whether a home contains a path.
-func (k *keptDir) has(name string) bool { return k.paths[name] }
-
 // A Keeper stores directories of programs as versions of workspaces.
 type Keeper struct {
 	Store *gitstore.Store
@@ -158,7 +155,7 @@ func (h *Dirs) Settle() error {
 	var errs []error
 	for _, k := range h.all {
 		errs = append(errs, k.pending.Settle())
-		h.records.set(k.key, k.before)
+		h.records.byPath[k.key] = k.before
 	}
 	if len(h.all) > 0 {
 		errs = append(errs, h.records.save())
@@ -320,5 +317,7 @@ func (h *Dirs) LinkerOf(at importer.Home, doc *domarkx.Document) *edit.Linker {
 	if k == nil {
 		return nil
 	}
-	return &edit.Linker{Version: k.link, Wants: func(m domarkx.Message) bool { return k.codec.Homes.Names(doc.Header, m, k.has) }}
+	return &edit.Linker{Version: k.link, Wants: func(m domarkx.Message) bool {
+		return k.codec.Homes.Names(doc.Header, m, func(name string) bool { return k.paths[name] })
+	}}
 }

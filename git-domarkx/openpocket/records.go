@@ -48,8 +48,6 @@ func openRecords(stateDir string) (*records, error) {
 	return r, nil
 }
 
-func (r *records) set(path string, record record) { r.byPath[path] = record }
-
 func (r *records) save() error {
 	data, err := json.Marshal(r.byPath)
 	if err != nil {

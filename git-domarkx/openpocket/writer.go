@@ -190,11 +190,7 @@ func (w *writer) regular(ctx context.Context, from string, known knownFile) (dom
 		return f, stat, &unreadableFileError{err}
 	}
 	defer r.Close()
-	reader := &failingReader{r: r}
-	if f.ID, f.Size, err = w.to.Content(ctx, reader); err != nil {
-		if reader.err != nil {
-			err = &unreadableFileError{reader.err}
-		}
+	if f.ID, f.Size, err = w.to.Content(ctx, fileReader{r}); err != nil {
 		return f, stat, err
 	}
 	// A file that changes while it is read, or within one tick of the clock, may look the same
@@ -210,16 +206,13 @@ type unreadableFileError struct{ error }
 
 func (e *unreadableFileError) Unwrap() error { return e.error }
 
-// failingReader remembers the last read error.
-type failingReader struct {
-	r   io.Reader
-	err error
-}
+// A fileReader tells errors of reading from those of storing.
+type fileReader struct{ f *os.File }
 
-func (f *failingReader) Read(p []byte) (int, error) {
-	n, err := f.r.Read(p)
+func (r fileReader) Read(p []byte) (int, error) {
+	n, err := r.f.Read(p)
 	if err != nil && !errors.Is(err, io.EOF) {
-		f.err = err
+		err = &unreadableFileError{err}
 	}
 	return n, err
 }

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/domarkx/domarkx/git-domarkx/background"
 )
 
 // shell returns the command line that starts the agent. It uses a login shell, as Zeus
@@ -47,7 +49,7 @@ func (t *Terminals) startInKitty(ctx context.Context, e Entry, path, workspace s
 	}),
 		append(e.environment(path), "PWD="+e.Directory)...)
 	cmd.Stderr = said
-	detach(cmd)
+	background.Detach(cmd)
 	if err := cmd.Start(); err != nil {
 		said.Close()
 		return nil, err

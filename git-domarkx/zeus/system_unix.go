@@ -4,12 +4,8 @@ package zeus
 
 import (
 	"os"
-	"os/exec"
 	"syscall"
 )
-
-// detach lets a program outlive this one and its terminal.
-func detach(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }
 
 // isOwnSocket reports whether path is a socket that this user owns. In a world-writable
 // directory, anybody can create one.

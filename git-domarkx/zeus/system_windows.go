@@ -1,7 +1,3 @@
 package zeus
 
-import "os/exec"
-
-func detach(*exec.Cmd) {}
-
 func isOwnSocket(string) bool { return false }

@@ -63,6 +63,24 @@ func (f *File) Commit() error {
 	return SyncDir(filepath.Dir(f.path))
 }
 
+// CommitNew is Commit for a path that must not exist: the error is [fs.ErrExist] then.
+func (f *File) CommitNew() error {
+	err := f.Sync()
+	if err == nil {
+		err = f.name()
+	}
+	if err == nil {
+		err = os.Link(f.temp, f.path) // unlike a rename, a link never replaces a file
+	}
+	if err = errors.Join(err, f.Abort()); err != nil {
+		return err
+	}
+	if err := SyncDir(filepath.Dir(f.path)); err != nil {
+		return errors.Join(err, os.Remove(f.path))
+	}
+	return nil
+}
+
 // name gives the file a name that it can be renamed from.
 func (f *File) name() error {
 	for f.temp == "" {

@@ -136,10 +136,10 @@ func (d *difference) usage() *limit.Usage {
 	parts, all := map[string][]limit.Part{}, map[string]*limit.Usage{}
 	for i := range d.items { // parents come first
 		it := &d.items[i]
+		above := all[parentOf(it.Path)]
 		if it.Type == domarkx.Directory {
 			all[it.Path] = &limit.Usage{Path: it.Path, List: func() []limit.Part { return parts[it.Path] }}
 			if it.Path != "" {
-				above := all[parentOf(it.Path)]
 				above.Below = append(above.Below, all[it.Path])
 			}
 			continue
@@ -148,12 +148,8 @@ func (d *difference) usage() *limit.Usage {
 		if it.HardLink != "" {
 			size = 0
 		}
-		parts[parentOf(it.Path)] = append(parts[parentOf(it.Path)], limit.Part{Path: it.Path, Size: size})
-	}
-	for path, u := range all {
-		for _, p := range parts[path] {
-			u.Own.Add(limit.Measures{Files: 1, Bytes: p.Size})
-		}
+		parts[above.Path] = append(parts[above.Path], limit.Part{Path: it.Path, Size: size})
+		above.Own.Add(limit.Measures{Files: 1, Bytes: size})
 	}
 	if all[""] == nil {
 		return &limit.Usage{List: func() []limit.Part { return nil }}

@@ -1,9 +1,9 @@
 package blame
 
 import (
-	"strconv"
 	"fmt"
 	"net/url"
+	"strconv"
 	"time"
 
 	"github.com/domarkx/domarkx/format/jsonvalue"

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"testing"
 	"time"
 
@@ -55,19 +56,14 @@ func Start() (_ *Engine, err error) {
 			err = errors.Join(err, e.Stop())
 		}
 	}()
-	args := []string{"dockerd", "--data-root", dir + "/data", "--exec-root", dir + "/exec", "--pidfile", dir + "/pid",
-		"-H", e.Host, "--bridge", "none", "--iptables=false", "--ip6tables=false", "--group", fmt.Sprint(os.Getgid())}
-	if os.Getuid() != 0 {
-		args = append([]string{"sudo", "-n"}, args...)
-	}
 	log, err := os.Create(filepath.Join(dir, "log"))
 	if err != nil {
 		return nil, err
 	}
 	defer log.Close()
-	cmd := exec.Command(args[0], args[1:]...)
+	cmd := asRoot("setpriv", "--pdeathsig", "TERM", "dockerd", "--data-root", dir+"/data", "--exec-root", dir+"/exec", "--pidfile", dir+"/pid",
+		"-H", e.Host, "--bridge", "none", "--iptables=false", "--ip6tables=false", "--group", fmt.Sprint(os.Getgid()))
 	cmd.Stdout, cmd.Stderr = log, log
-	cmd.SysProcAttr = dieWithParent()
 	ended := make(chan error, 1)
 	started := make(chan error, 1)
 	go func() {
@@ -80,10 +76,10 @@ func Start() (_ *Engine, err error) {
 		}
 	}()
 	if err := <-started; err != nil {
-		return nil, fmt.Errorf("start a Docker engine: %w; apt-get install --no-install-recommends docker.io iptables", err)
+		return nil, fmt.Errorf("start a Docker engine: %w", err)
 	}
 	e.stop = func() error {
-		if err := terminate(cmd.Process); err != nil {
+		if err := asRoot("kill", strconv.Itoa(cmd.Process.Pid)).Run(); err != nil {
 			return err
 		}
 		select {
@@ -104,7 +100,7 @@ func Start() (_ *Engine, err error) {
 		select {
 		case err := <-ended:
 			e.stop = nil
-			return nil, fmt.Errorf("the Docker engine ended: %v\n%s", err, lastOf(log.Name()))
+			return nil, fmt.Errorf("the Docker engine ended: %v; apt-get install --no-install-recommends docker.io iptables, if it is missing\n%s", err, lastOf(log.Name()))
 		case <-deadline:
 			return nil, fmt.Errorf("the Docker engine does not answer:\n%s", lastOf(log.Name()))
 		case <-time.After(50 * time.Millisecond):
@@ -118,15 +114,19 @@ func (e *Engine) Stop() error {
 	if e.stop != nil {
 		err = e.stop()
 	}
-	remove := exec.Command("rm", "-rf", "--one-file-system", e.dir)
-	if os.Getuid() != 0 {
-		remove = exec.Command("sudo", "-n", "rm", "-rf", "--one-file-system", e.dir)
-	}
-	out, removed := remove.CombinedOutput()
+	out, removed := asRoot("rm", "-rf", "--one-file-system", e.dir).CombinedOutput()
 	if removed != nil {
 		removed = fmt.Errorf("remove %s: %w: %s", e.dir, removed, out)
 	}
 	return errors.Join(err, removed)
+}
+
+// asRoot returns a command that root runs, by sudo unless this process is of root.
+func asRoot(args ...string) *exec.Cmd {
+	if os.Getuid() != 0 {
+		args = append([]string{"sudo", "-n"}, args...)
+	}
+	return exec.Command(args[0], args[1:]...)
 }
 
 func lastOf(log string) []byte {
