@@ -1,6 +1,6 @@
 // Package process runs programs under a supervisor, so that no process that they start
-// outlives them or this program. [Start] runs a program that another plugin talks with,
-// [Run] runs one to its end, and a [Runner] runs commands confined to directories.
+// outlives them or this program. A [Runner] starts programs that another plugin talks with, and
+// runs commands confined to directories; [Run] runs any command to its end.
 //
 // # Supervision
 //
