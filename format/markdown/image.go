@@ -11,137 +11,49 @@ import (
 	"github.com/domarkx/domarkx/format/domarkx"
 )
 
-// maxDestination limits the length of an image's destination, in bytes.
-const maxDestination = 4096
-
 // Images returns the destinations of inline images in Markdown, written as ![alt](destination), in
-// order. It ignores images in code and HTML comments, and those by reference (![alt][label]). Its time
-// is linear in the length of the text.
+// order. It ignores images in fenced code, code spans and HTML comments, and those by reference
+// (![alt][label]). Its time is linear in the length of the text.
 func Images(text string) []string {
 	if !strings.Contains(text, "![") {
 		return nil
 	}
 	var found []string
-	var fence fenceLine
-	closings := closingFences(text)
+	var sc scanner
 	start, hidden := 0, 0 // offsets where the paragraph begins, and where a comment ends
-	depth := 0            // of quotes at the beginning of the paragraph
 	end := func(at int) {
-		if start < at {
-			found = appendImages(found, text[start:at])
-		}
+		found = appendImages(found, text[start:at])
+		start = at
 	}
 	at := 0
 	for line := range strings.Lines(text) {
 		next := at + len(line)
-		for len(closings) > 0 && closings[0].at < next {
-			closings = closings[1:]
+		if at < hidden {
+			at, start = next, next
+			continue
 		}
-		opening := parseFenceLine(strings.TrimLeft(line, " \t>-*+0123456789.)")) // optional list or quote markers before the fence
-		deep := quoteDepth(line)
-		if at == start {
-			depth = deep
-		}
+		open := len(sc.open)
+		sc.feed([]byte(strings.TrimRight(line, "\r\n")))
 		switch {
-		case at < hidden:
-			start = next
-		case fence.length > 0:
-			if opening.closes(fence) {
-				fence = fenceLine{}
-			}
-			start = next
-		case opening.opens() && len(closings) > 0 && closings[0].longest[opening.kind()] >= opening.length:
+		case sc.leaf == leafFence:
 			end(at)
-			fence, start = opening, next
+			start = next
 		case strings.HasPrefix(strings.TrimLeft(line, " \t>"), "<!--"):
 			end(at)
 			hidden, start = len(text), next
 			if length := strings.Index(text[at:], "-->"); length >= 0 {
 				hidden = at + length
 			}
-		case strings.Trim(line, " \t\r\n>") == "":
+		case sc.leaf == leafNone: // a heading, or the end of the paragraph
 			end(at)
-			start = next
-		case deep > depth: // a quote ends the paragraph before it
+			end(next)
+		case sc.fresh || len(sc.open) > open: // the first line of a quote or list item
 			end(at)
-			start, depth = at, deep
 		}
 		at = next
 	}
 	end(len(text))
 	return found
-}
-
-// quoteDepth returns in how many block quotes a line begins.
-func quoteDepth(line string) int {
-	depth := 0
-	for {
-		rest := strings.TrimLeft(line, " ")
-		if !strings.HasPrefix(rest, ">") || len(line)-len(rest) > 4 { // three spaces, and one after the marker before
-			return depth
-		}
-		depth, line = depth+1, rest[1:]
-	}
-}
-
-// A fenceLine is a line that may open or close a fenced code block. The zero fenceLine is any other
-// line.
-type fenceLine struct {
-	mark   byte
-	length int
-	bare   bool // nothing follows the fence characters
-	ticks  bool // the text after the fence characters contains a backtick
-}
-
-func parseFenceLine(line string) fenceLine {
-	if line == "" || line[0] != '`' && line[0] != '~' {
-		return fenceLine{}
-	}
-	rest := strings.TrimLeft(line, line[:1])
-	if n := len(line) - len(rest); n >= 3 {
-		return fenceLine{line[0], n, strings.TrimSpace(rest) == "", strings.Contains(rest, "`")}
-	}
-	return fenceLine{}
-}
-
-// kind is 0 for backticks and 1 for tildes.
-func (l fenceLine) kind() int {
-	if l.mark == '~' {
-		return 1
-	}
-	return 0
-}
-
-func (l fenceLine) opens() bool { return l.length > 0 && (l.mark == '~' || !l.ticks) }
-
-func (l fenceLine) closes(opening fenceLine) bool {
-	return l.mark == opening.mark && l.length >= opening.length && l.bare
-}
-
-// A closingFence is a line that may close a block of code.
-type closingFence struct {
-	at      int
-	longest [2]int // longest closing fence on this line or later, for backticks and tildes
-}
-
-// closingFences returns the lines of a text that may close a block of code.
-func closingFences(text string) []closingFence {
-	var all []closingFence
-	at := 0
-	for line := range strings.Lines(text) {
-		if l := parseFenceLine(strings.TrimLeft(line, " \t>")); l.bare {
-			f := closingFence{at: at}
-			f.longest[l.kind()] = l.length
-			all = append(all, f)
-		}
-		at += len(line)
-	}
-	for i := len(all) - 2; i >= 0; i-- {
-		for kind := range all[i].longest {
-			all[i].longest[kind] = max(all[i].longest[kind], all[i+1].longest[kind])
-		}
-	}
-	return all
 }
 
 // appendImages appends the destinations of the images in a paragraph.
@@ -173,12 +85,12 @@ func appendImages(found []string, text string) []string {
 			image := open[len(open)-1]
 			open = open[:len(open)-1]
 			i++
-			if !image || i == len(text) || text[i] != '(' {
+			if !image {
 				continue
 			}
-			if destination, next, ok := parseDestination(text, i+1); ok {
+			if destination, length := parseDestination(text[i:]); length > 0 {
 				found = append(found, destination)
-				i = next
+				i += length
 			}
 		default:
 			i++
@@ -216,30 +128,27 @@ func afterCode(text string, i int, runs map[int][]int) int {
 	return runs[n][0] + n
 }
 
-// parseDestination reads the destination of an image and its title, up to the closing parenthesis. It
-// returns the destination and the text after the parenthesis.
-func parseDestination(text string, i int) (destination string, next int, ok bool) {
-	i = skipBlanks(text, i)
+// maxDestination limits the length of an image's destination with its title, in bytes.
+const maxDestination = 8192
+
+// parseDestination reads the destination of an image and its title, in parentheses. It returns the destination and the length
+// of the whole, or 0.
+func parseDestination(text string) (destination string, length int) {
+	const maxParentheses = 32
+	text = text[:min(len(text), maxDestination)]
+	blanks := func(i int) int { return len(text) - len(strings.TrimLeft(text[i:], " \t\r\n")) }
+	if !strings.HasPrefix(text, "(") {
+		return "", 0
+	}
+	i := blanks(1)
 	start := i
 	if strings.HasPrefix(text[i:], "<") {
-		for i++; ; i++ {
-			if i >= len(text) || i-start > maxDestination || text[i] == '\n' || text[i] == '<' {
-				return "", 0, false
-			}
-			if text[i] == '>' {
-				break
-			}
-			if text[i] == '\\' {
-				i++
-			}
+		if i = closedAt(text, i+1, '>', "<\n"); i == 0 {
+			return "", 0
 		}
-		destination = text[start+1 : i]
-		i++
+		destination = text[start+1 : i-1]
 	} else {
-		for depth := 0; i < len(text) && text[i] > ' '; i++ {
-			if text[i] == ')' && depth == 0 {
-				break
-			}
+		for depth := 0; i < len(text) && text[i] > ' ' && (text[i] != ')' || depth > 0) && depth <= maxParentheses; i++ {
 			switch text[i] {
 			case '(':
 				depth++
@@ -250,50 +159,39 @@ func parseDestination(text string, i int) (destination string, next int, ok bool
 					i++
 				}
 			}
-			if depth > 32 || i-start > maxDestination {
-				return "", 0, false
-			}
 		}
 		destination = text[start:min(i, len(text))]
 	}
 	before := i
-	i = skipBlanks(text, i)
-	if i < len(text) && i > before && strings.IndexByte(`"'(`, text[i]) >= 0 {
-		if i = afterTitle(text, i); i < 0 {
-			return "", 0, false
+	i = blanks(i)
+	if rest := text[i:]; i > before && rest != "" {
+		switch rest[0] {
+		case '"', '\'':
+			i = closedAt(text, i+1, rest[0], "")
+		case '(':
+			i = closedAt(text, i+1, ')', "(")
 		}
-		i = skipBlanks(text, i)
+		before, i = i, blanks(i)
 	}
-	if i >= len(text) || text[i] != ')' {
-		return "", 0, false
+	if before == 0 || !strings.HasPrefix(text[i:], ")") {
+		return "", 0
 	}
-	return unescapeDestination(destination), i + 1, true
+	return unescapeDestination(destination), i + 1
 }
 
-func skipBlanks(text string, i int) int {
-	for i < len(text) && strings.IndexByte(" \t\r\n", text[i]) >= 0 {
-		i++
-	}
-	return i
-}
-
-// afterTitle returns the offset after a title, or -1 if the title is not closed.
-func afterTitle(text string, i int) int {
-	closing := text[i]
-	if closing == '(' {
-		closing = ')'
-	}
-	for i++; i < len(text); i++ {
+// closedAt returns the offset after a closing character, or 0 if the text lacks it or has another of the characters before it.
+func closedAt(text string, i int, closing byte, others string) int {
+	for ; i < len(text); i++ {
 		switch c := text[i]; {
 		case c == closing:
 			return i + 1
-		case c == '(' && closing == ')':
-			return -1
+		case strings.IndexByte(others, c) >= 0:
+			return 0
 		case c == '\\':
 			i++
 		}
 	}
-	return -1
+	return 0
 }
 
 var escapedPunctuation = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("\\\\([!-/:-@[-`{-~])") })

@@ -57,7 +57,12 @@ func TestImages(t *testing.T) {
 		{"a <!-- ![a](x.png)", []string{"x.png"}},
 		{"- ```\n  ![a](x.png)\n  ```\n- ![b](y.png)", []string{"y.png"}},
 		{"> ~~~ text\n> ![a](x.png)\n> ~~~~\n> ![b](y.png)", []string{"y.png"}},
-		{"- ```\n  ![a](x.png)\n", []string{"x.png"}},
+		{"- ```\n  ![a](x.png)\n", nil},
+		{"- ```\n  ![a](x.png)\n\n![b](y.png)", []string{"y.png"}},
+		{"# ![a](x.png)\n![b](y.png)\n===\n- `\n- ![c](z.png) `", []string{"x.png", "y.png", "z.png"}},
+		{"![a](<b)", nil},
+		{"![a](b<c\\ 'd')", []string{"b<c\\"}},
+		{`![a](b\)`, nil},
 		{"![a][ref]\n\n[ref]: x.png", nil},
 	} {
 		if diff := cmp.Diff(tt.want, markdown.Images(tt.text)); diff != "" {
