@@ -26,9 +26,8 @@ func Codec() format.Codec {
 	c := transcript.Codec(agent())
 	c.Extensions = []string{".jsonl"}
 	c.Detect, c.Encode, c.Write = detect, encode, write
-	identify, isPart, fork, place, grow := c.Identify, c.IsPart, c.Fork, c.Place, c.Grow
+	identify, fork, place := c.Identify, c.Fork, c.Place
 	c.Identify = func(h domarkx.Header) format.Identity {
-		h = current(h)
 		id := identify(h)
 		id.Name, id.Parent, id.Suffix = "", "", "" // a session is named after its file
 		if id.ID != "" {
@@ -36,16 +35,7 @@ func Codec() format.Codec {
 		}
 		return id
 	}
-	c.IsPart = func(h domarkx.Header) bool { return isPart(current(h)) }
-	c.Grow = func(g format.Growth) (format.Grown, bool, error) {
-		g.Header = current(g.Header)
-		if isOldState(g.State) {
-			return format.Grown{}, false, nil
-		}
-		return grow(g)
-	}
 	c.Fork = func(h domarkx.Header, f format.Fork) (domarkx.Header, bool) {
-		h = current(h)
 		about := h.UserMetadata
 		if h, ok := fork(h, f); ok { // pi records the file of the parent
 			parent := fileName(transcript.Text(*about, keyCreated), transcript.Text(*about, keySession)) + ".jsonl"

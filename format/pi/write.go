@@ -20,14 +20,29 @@ func encode(doc *domarkx.Document, to format.Target) ([]byte, error) {
 // write writes a session as a transcript of version 3, without branches. Messages that are unchanged
 // since the import keep their original entries, and the entries between those.
 func write(h domarkx.Header, messages format.Messages, to format.Target) (func(io.Writer) error, error) {
-	h = current(h)
 	return format.Writing(to, func(out io.Writer, to format.Target) error {
-		return withOriginal(currentMessages{messages, true}, to, func(o *original) error {
+		return withOriginal(messages, to, func(o *original) error {
 			a := agent()
 			a.Write = func(w *transcript.Writer) error { return newWriting(w, o).session() }
-			return a.WriteTo(out, h, currentMessages{messages, o != nil}, o != nil, to)
+			if o != nil {
+				return a.WriteTo(out, h, unmarked{messages}, true, to)
+			}
+			return a.WriteTo(out, h, messages, false, to)
 		})
 	})
+}
+
+// unmarked are messages without what their original says of them: which are summaries.
+type unmarked struct{ format.Messages }
+
+// At returns message k.
+func (u unmarked) At(k int) (domarkx.WrittenMessage, error) {
+	m, err := u.Messages.At(k)
+	if err == nil && m.Metadata != nil {
+		metadata := m.Metadata.Without(transcript.KeySummary)
+		m.Metadata = &metadata
+	}
+	return m, err
 }
 
 // A writing is the state of writing a transcript.
@@ -109,24 +124,13 @@ func (w *writing) keeps(t transcript.Turn, m domarkx.WrittenMessage) bool {
 		w.failed = err
 		return false
 	}
-	w.from, w.same = from, slices.EqualFunc(was.Content, m.Content, sameBlock) && len(m.Extra) == 0
+	w.from, w.same = from, domarkx.Message{Content: was.Content}.Equal(domarkx.Message{Content: m.Content, Extra: m.Extra})
 	for _, member := range m.Meta().Members() {
 		if w.same && !transcript.Has(was.Meta(), member.Name) && member.Name != "runs" {
 			w.Lose(t, "message_metadata.%s", member.Name)
 		}
 	}
 	return w.same
-}
-
-// sameBlock reports whether two blocks have the same meaning. Earlier versions of this program stored
-// the members of calls in another order.
-func sameBlock(a, b domarkx.Block) bool {
-	if a.Type == b.Type && a.Language == b.Language && a.HasName == b.HasName && a.Name == b.Name && a.Text == b.Text && len(b.Extra) == 0 {
-		return true
-	}
-	of, isCall := transcript.CallOf(a)
-	now, isToo := transcript.CallOf(b)
-	return isCall && isToo && of.ID == now.ID && of.Tool == now.Tool && of.Resource == now.Resource && of.Arguments.Equal(now.Arguments)
 }
 
 // read returns an entry on the way, valid until the next one is read.

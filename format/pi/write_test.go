@@ -14,7 +14,6 @@ import (
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/formattest"
 	"github.com/domarkx/domarkx/format/jsonvalue"
-	"github.com/domarkx/domarkx/format/markdown"
 	"github.com/domarkx/domarkx/format/pi"
 )
 
@@ -175,45 +174,6 @@ func TestKeepsVersions(t *testing.T) {
 		if diff := cmp.Diff(formattest.Said(doc), formattest.Said(again[0].Document)); diff != "" {
 			t.Errorf("%s (-original +written):\n%s", name, diff)
 		}
-	}
-}
-
-// TestOlder: a session in the form that earlier versions of this program stored is the same session,
-// and is written with the entries of its original.
-func TestOlder(t *testing.T) {
-	original := formattest.Read(t, "testdata/v3.jsonl")
-	older := func() *domarkx.Document {
-		doc, err := markdown.Decode(format.Source{Data: []byte(formattest.Read(t, "testdata/older.md"))})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return doc
-	}
-	codec, doc := pi.Codec(), older()
-	now := formattest.MustOpen(t, codec, original)[0]
-	if diff := cmp.Diff(codec.Identify(now.Document.Header), codec.Identify(doc.Header)); diff != "" {
-		t.Errorf("identity (-now +older):\n%s", diff)
-	}
-	branch := doc.Header
-	about := branch.UserMetadata.With("fork", jsonvalue.StringValue("b4"))
-	if branch.UserMetadata = &about; !codec.IsPart(branch) || codec.IsPart(doc.Header) || codec.Identify(branch).ID != `["0b8e0c2e-7c39-4d5f-9a55-3f3d4c7f0a11","b4"]` {
-		t.Errorf("a branch is %q", codec.Identify(branch).ID)
-	}
-	if got, lost := encodeOver(t, doc, original); got != original || lost != nil {
-		t.Errorf("lost %q (-original +written):\n%s", lost, cmp.Diff(original, got))
-	}
-	*textOf(doc.Conversation[2]) = "It is one."
-	if got, lost := encodeOver(t, doc, original); got != strings.Replace(original, "It is noon.", "It is one.", 1) || lost != nil {
-		t.Errorf("edited, lost %q (-original +written):\n%s", lost, cmp.Diff(original, got))
-	}
-	more := newFixture("x").user(jsonOf("More"))
-	if _, ok, err := codec.Grow(format.Growth{Data: []byte(more), State: `{"version":3,"lines":17,"last":"a0000010"}`, Header: older().Header}); ok || err != nil {
-		t.Errorf("growth from the older state: %t, %v", ok, err)
-	}
-	data := []byte(`{"type":"message","id":"n1","parentId":"a0000010","timestamp":"2026-02-18T06:00:00.000Z","message":{"role":"user","content":"More.","timestamp":1}}` + "\n")
-	grown, ok, err := codec.Grow(format.Growth{Data: data, State: now.State, Header: older().Header})
-	if err != nil || !ok || len(grown.Messages) != 1 || !grown.Header.Value().Equal(now.Document.Header.Value()) {
-		t.Errorf("growth of the older header: %t, %v, %d messages, %s", ok, err, len(grown.Messages), grown.Header.Value().JSON())
 	}
 }
 
