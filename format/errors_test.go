@@ -106,7 +106,7 @@ func (s *switched) ReadAt(p []byte, offset int64) (int, error) {
 func TestSalvageOf(t *testing.T) {
 	data := []byte(`{"list":[{"id":1,"text":"a"},{"id":2,"te`)
 	v, _ := jsonvalue.ParsePartial(data)
-	read, gaps := format.Salvage(data, v, errBroken, isItem, "list")
+	read, gaps := format.Salvage(data, v, errBroken, isItem, nil, "list")
 	list, _ := read.Get("list")
 	if len(list.Items()) != 1 || len(gaps) == 0 {
 		t.Errorf("read as %s with gaps %v", read.JSON(), gaps)

@@ -26,9 +26,9 @@ type Gap struct {
 // After each damage, Salvage continues with the next object that isItem accepts. Objects inside
 // strings do not match, because their quotes are escaped. A damaged object is an item, as far as it
 // can be read, if isItem accepts it. Salvage returns the document without the ranges that could not
-// be read, and these ranges, in order.
-func Salvage(data []byte, v jsonvalue.Value, broken error, isItem func(jsonvalue.Value) bool, path ...string) (jsonvalue.Value, []Gap) {
-	s := salvage{data: data, isItem: isItem, path: path, budget: salvageBudget * len(data)}
+// be read, and these ranges, in order. It reads the words as ParsePartial does.
+func Salvage(data []byte, v jsonvalue.Value, broken error, isItem func(jsonvalue.Value) bool, words []string, path ...string) (jsonvalue.Value, []Gap) {
+	s := salvage{data: data, isItem: isItem, words: words, path: path, budget: salvageBudget * len(data)}
 	damage := s.offset(0, broken)
 	at, found := s.array(path[len(path)-1])
 	if !found {
@@ -128,6 +128,7 @@ const salvageBudget = 16
 type salvage struct {
 	data   []byte
 	isItem func(jsonvalue.Value) bool
+	words  []string
 	path   []string
 	budget int // bytes that may still be parsed
 
@@ -253,13 +254,13 @@ func (s *salvage) next(at int) int {
 // item reads the value at an offset as far as possible. It returns the offset after it, and whether
 // the value is complete.
 func (s *salvage) item(at int) (jsonvalue.Value, int, bool) {
-	v, err := jsonvalue.ParsePartial(s.data[at:])
+	v, err := jsonvalue.ParsePartial(s.data[at:], s.words...)
 	if err == nil {
 		return v, len(s.data), true
 	}
 	end := s.offset(at, err)
 	s.budget -= 2 * (end - at)
-	_, err = jsonvalue.ParseValue(s.data[at:end])
+	_, err = jsonvalue.ParsePartial(s.data[at:end], s.words...)
 	tooDeep := v.Depth() > jsonvalue.MaxDepth-len(s.path)-1 // as a part of the document
 	return v, end, err == nil && !tooDeep
 }
@@ -276,7 +277,7 @@ func (s *salvage) behind(end int) (jsonvalue.Value, int) {
 	before := len(text)
 	s.budget -= len(s.data) - end
 	text = append(text, s.data[end:]...)
-	v, err := jsonvalue.ParsePartial(text)
+	v, err := jsonvalue.ParsePartial(text, s.words...)
 	if err == nil {
 		return v, -1
 	}

@@ -57,7 +57,7 @@ func TestSalvage(t *testing.T) {
 		if damage == nil {
 			return
 		}
-		read, gaps := format.Salvage(broken, v, damage, isItem, "in", "list")
+		read, gaps := format.Salvage(broken, v, damage, isItem, nil, "in", "list")
 		if before, _ := read.Get("before"); before.Text() != "b" {
 			t.Errorf("read as %s", read.JSON())
 		}
@@ -103,7 +103,7 @@ func TestSalvageHostile(t *testing.T) {
 	} {
 		data := []byte(text)
 		v, damage := jsonvalue.ParsePartial(data)
-		if read, _ := format.Salvage(data, v, damage, isItem, "list"); read.Kind() != jsonvalue.Object {
+		if read, _ := format.Salvage(data, v, damage, isItem, nil, "list"); read.Kind() != jsonvalue.Object {
 			t.Errorf("read as a %s", read.Kind())
 		}
 	}

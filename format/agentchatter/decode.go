@@ -47,19 +47,19 @@ func (c codec) open(f format.File) iter.Seq2[format.Stream, error] {
 			s, mends, err = c.divided(f)
 		}
 		if mends && err == nil {
-			s, err = c.atOnce(f)
+			s, err = atOnce(f)
 		}
 		yield(s, err)
 	}
 }
 
 // atOnce reads a whole session into memory. It is used for small and for damaged documents.
-func (c codec) atOnce(f format.File) (format.Stream, error) {
+func atOnce(f format.File) (format.Stream, error) {
 	data, err := format.NewWindow(f).Bytes(0, f.Size)
 	if err != nil {
 		return format.Stream{}, fmt.Errorf("%s: %w", f.Path, err)
 	}
-	doc, err := c.read(f.Path, data)
+	doc, err := read(f.Path, data)
 	if err != nil {
 		return format.Stream{}, err
 	}
@@ -69,16 +69,8 @@ func (c codec) atOnce(f format.File) (format.Stream, error) {
 // divided opens a session whose messages are read on demand. It reports whether the document is so
 // damaged that it must be read as a whole.
 func (c codec) divided(f format.File) (format.Stream, bool, error) {
-	whole, err := c.schema()
-	if err != nil {
-		return format.Stream{}, false, err
-	}
-	item, err := c.message()
-	if err != nil {
-		return format.Stream{}, false, err
-	}
 	p := newPieces(f)
-	err = p.read(whole, item)
+	err := p.read()
 	var broken *damagedError
 	if errors.As(err, &broken) {
 		if f.Size <= c.mended {
@@ -127,7 +119,7 @@ func checkVersion(v jsonvalue.Value, fail func(v jsonvalue.Value, pointer, msg s
 	return nil
 }
 
-func (c codec) read(path string, data []byte) (*domarkx.Document, error) {
+func read(path string, data []byte) (*domarkx.Document, error) {
 	data, hasMark := bytes.CutPrefix(data, []byte(bom))
 	fail := func(v jsonvalue.Value, pointer, msg string, err error) error {
 		line, column := syntax.Position(data, v.Offset())
@@ -152,17 +144,7 @@ func (c codec) read(path string, data []byte) (*domarkx.Document, error) {
 		doc.Damage = append(doc.Damage, damage...)
 		return doc, nil
 	}
-	if report := format.NoUTF8(path, data); report != nil {
-		doc.Damage = append(doc.Damage, report)
-	}
-	checker, err := c.schema()
-	if err != nil {
-		return nil, err
-	}
-	for _, report := range checker.Check(v, data) {
-		report.Path = path
-		doc.Damage = append(doc.Damage, report)
-	}
+	doc.Damage = append(doc.Damage, sessionSchema().Damage(path, v, data)...)
 	return doc, nil
 }
 
@@ -266,7 +248,7 @@ func messagesOf(v jsonvalue.Value) []jsonvalue.Value {
 // what ParsePartial returned for the document. It fails if neither the identity of the session nor any
 // message can be read.
 func salvage(path string, data []byte, v jsonvalue.Value, broken error) (jsonvalue.Value, []*syntax.Error, error) {
-	v, gaps := format.Salvage(data, v, broken, isMessage, keyContext, keyMessages)
+	v, gaps := format.Salvage(data, v, broken, isMessage, nil, keyContext, keyMessages)
 	damage := format.Damaged(path, data, broken, gaps, "messages")
 	if identify(v).ID == "" && len(messagesOf(v)) == 0 {
 		return v, nil, damage[0]

@@ -9,9 +9,7 @@ import (
 	"sync"
 
 	"github.com/domarkx/domarkx/format"
-	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/schema"
-	"github.com/domarkx/domarkx/format/transcript"
 )
 
 // Name is what users call the format.
@@ -28,9 +26,7 @@ func Codec() format.Codec { return reading(maxWhole, maxMended) }
 
 // reading returns the codec with these limits in place of [maxWhole] and [maxMended].
 func reading(whole, mended int64) format.Codec {
-	c := codec{whole: whole, mended: mended,
-		schema:  sync.OnceValues(func() (*schema.Schema, error) { return schema.Compile(schemaText) }),
-		message: sync.OnceValues(compileMessage)}
+	c := codec{whole, mended}
 	return format.Codec{
 		Name:   Name,
 		Detect: Detect,
@@ -42,23 +38,11 @@ func reading(whole, mended int64) format.Codec {
 	}
 }
 
-// codec compiles the schemas when the first document needs them.
-type codec struct {
-	schema  func() (*schema.Schema, error)
-	message func() (*schema.Schema, error) // of one message
+// A codec has limits; see [maxWhole].
+type codec struct{ whole, mended int64 }
 
-	whole, mended int64 // see [maxWhole]
-}
-
-// compileMessage returns the part of the schema that is about a message.
-func compileMessage() (*schema.Schema, error) {
-	v, err := jsonvalue.ParseValue([]byte(schemaText))
-	if err != nil {
-		return nil, err
-	}
-	defs, _ := v.Get("$defs")
-	return schema.Compile(transcript.Object("$defs", defs, "$ref", "#/$defs/message").JSON())
-}
+// sessionSchema is the schema of documents.
+var sessionSchema = sync.OnceValue(func() *schema.Schema { return schema.MustCompile(schemaText) })
 
 // The members of documents.
 const (

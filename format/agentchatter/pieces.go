@@ -76,11 +76,12 @@ func (e *damagedError) Error() string { return e.msg }
 
 // read finds and checks the messages and then the frame. For a damaged document it returns a
 // *damagedError; p then holds the messages before the damage and, if readable, the frame.
-func (p *pieces) read(whole, item *schema.Schema) error {
-	if err := p.divide(func(e extent) error { return p.item(e, item) }); err != nil {
+func (p *pieces) read() error {
+	message := sessionSchema().Definition("message")
+	if err := p.divide(func(e extent) error { return p.item(e, message) }); err != nil {
 		return err
 	}
-	return p.checkFrame(whole)
+	return p.checkFrame()
 }
 
 // divide finds the messages, which it gives to item, and reads the frame.
@@ -146,9 +147,9 @@ func (p *pieces) item(e extent, checker *schema.Schema) error {
 
 // checkFrame reports errors outside the messages. Offsets after the messages are shifted by the length
 // of the messages.
-func (p *pieces) checkFrame(checker *schema.Schema) error {
+func (p *pieces) checkFrame() error {
 	var before, behind []*syntax.Error
-	for _, r := range checker.Check(p.frame, p.text) {
+	for _, r := range sessionSchema().Check(p.frame, p.text) {
 		if p.fromCut(r) {
 			behind = append(behind, r)
 		} else {

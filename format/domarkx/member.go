@@ -40,18 +40,7 @@ func wrongKind(v jsonvalue.Value, at, expected string) error {
 	if at == "" {
 		subject = "the JSON text "
 	}
-	return badValue(v, at, fmt.Sprintf("%sis %s, expected %s", subject, article(v.Kind()), expected))
-}
-
-// article puts "a" or "an" before a kind.
-func article(k jsonvalue.Kind) string {
-	switch k {
-	case jsonvalue.Null:
-		return k.String()
-	case jsonvalue.Array, jsonvalue.Object:
-		return "an " + k.String()
-	}
-	return "a " + k.String()
+	return badValue(v, at, fmt.Sprintf("%sis %s, expected %s", subject, syntax.Article(v.Kind().String()), expected))
 }
 
 // required returns the member with that name. It is an error if there is none or it has another
@@ -59,10 +48,10 @@ func article(k jsonvalue.Kind) string {
 func required(v jsonvalue.Value, at, name string, kind jsonvalue.Kind) (jsonvalue.Value, error) {
 	m, ok := v.Get(name)
 	if !ok {
-		return m, badValue(v, at+"/"+name, fmt.Sprintf("required member %q is missing, expected %s", name, article(kind)))
+		return m, badValue(v, at+"/"+name, fmt.Sprintf("required member %q is missing, expected %s", name, syntax.Article(kind.String())))
 	}
 	if m.Kind() != kind {
-		return m, wrongKind(m, at+"/"+name, article(kind))
+		return m, wrongKind(m, at+"/"+name, syntax.Article(kind.String()))
 	}
 	return m, nil
 }
@@ -75,7 +64,7 @@ func optional(v jsonvalue.Value, at, name string, kind jsonvalue.Kind) (jsonvalu
 		return jsonvalue.Value{}, nil
 	}
 	if m.Kind() != kind {
-		return m, wrongKind(m, at+"/"+name, article(kind))
+		return m, wrongKind(m, at+"/"+name, syntax.Article(kind.String()))
 	}
 	return m, nil
 }

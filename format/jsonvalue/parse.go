@@ -48,9 +48,11 @@ func parse(data []byte, skips func(name string, kind Kind) bool) (Value, error) 
 
 // ParsePartial is like [ParseValue] for damaged text. With the error it returns what precedes the
 // damage: the arrays and objects that are open at that point, with those of their items and members
-// that are complete or open themselves. The value is null if there is nothing to return.
-func ParsePartial(data []byte) (Value, error) {
+// that are complete or open themselves. The value is null if there is nothing to return. It reads the words, which JSON does not
+// have, as strings.
+func ParsePartial(data []byte, words ...string) (Value, error) {
 	p := newParser(data)
+	p.words = words
 	defer p.release()
 	return p.whole()
 }
@@ -64,6 +66,7 @@ type parser struct {
 	data     []byte
 	pos      int
 	skips    func(name string, kind Kind) bool // see [ParseOutline]
+	words    []string                          // see [ParsePartial]
 	skipping int                               // how many of the values around the current one are skipped
 	names    [128]string                       // names of members, because they repeat
 	texts    [256]string                       // short strings and numbers, because they repeat
@@ -81,7 +84,7 @@ func newParser(data []byte) *parser {
 
 func (p *parser) release() {
 	const most = 1 << 10
-	p.data, p.skips, p.skipping = nil, nil, 0
+	p.data, p.skips, p.words, p.skipping = nil, nil, nil, 0
 	if p.members = p.members[:0]; cap(p.members) > most {
 		p.members = nil
 	}
@@ -151,6 +154,11 @@ func (p *parser) value(depth int) (Value, error) {
 		return Value{}, p.fail("unexpected end of input, expected a JSON value")
 	}
 	start := p.offset()
+	for _, word := range p.words {
+		if p.word(word) {
+			return Value{kind: String, text: word, offset: start}, nil
+		}
+	}
 	switch c := p.data[p.pos]; {
 	case c == '{':
 		return p.object(depth)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/jsonvalue"
+	"github.com/domarkx/domarkx/format/syntax"
 )
 
 // A checker validates one document and collects its problems. The library validates
@@ -104,9 +105,9 @@ func (c *checker) checkType(s *jsonschema.Schema, v jsonvalue.Value, at *step) b
 	wanted = slices.Sorted(slices.Values(wanted))
 	kinds := make([]string, len(wanted))
 	for i, name := range wanted {
-		kinds[i] = article(name)
+		kinds[i] = syntax.Article(name)
 	}
-	var found any = article(v.Kind().String())
+	var found any = syntax.Article(v.Kind().String())
 	if v.Kind() == jsonvalue.Number {
 		found = spelling(v)
 	}

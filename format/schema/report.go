@@ -60,11 +60,11 @@ func (s spelling) String() string {
 	v := jsonvalue.Value(s)
 	switch v.Kind() {
 	case jsonvalue.Array, jsonvalue.Object:
-		return article(v.Kind().String())
+		return syntax.Article(v.Kind().String())
 	}
 	text := v.JSON()
 	if len(text) > longest {
-		return article(v.Kind().String()) + " of " + strconv.Itoa(len(text)) + " bytes"
+		return syntax.Article(v.Kind().String()) + " of " + strconv.Itoa(len(text)) + " bytes"
 	}
 	return text
 }
@@ -76,16 +76,6 @@ func quoted(v any) string {
 		return fmt.Sprint(v)
 	}
 	return string(text)
-}
-
-func article(kind string) string {
-	switch kind {
-	case "null":
-		return kind
-	case "array", "object", "integer":
-		return "an " + kind
-	}
-	return "a " + kind
 }
 
 // locate returns the problems in document order with their positions. If there are more than

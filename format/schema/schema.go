@@ -8,11 +8,13 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
 
+	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/syntax"
 )
@@ -41,6 +43,22 @@ func Compile(text string) (*Schema, error) {
 		return nil, fmt.Errorf("reading a JSON Schema: %w", err)
 	}
 	return s, nil
+}
+
+// MustCompile is Compile for a schema of this program's own.
+func MustCompile(text string) *Schema {
+	s, err := Compile(text)
+	if err != nil {
+		panic(err)
+	}
+	return s
+}
+
+// Definition returns the part of a schema that is called so in its $defs. The schema must have only keywords that [checker] knows.
+func (s *Schema) Definition(name string) *Schema {
+	part := *s
+	part.root = &jsonschema.Schema{Defs: s.root.Defs, Ref: "#/$defs/" + name}
+	return &part
 }
 
 // CompileForeign reads a JSON Schema of somebody who is not trusted, such as a server. It
@@ -83,6 +101,18 @@ func (s *Schema) Check(v jsonvalue.Value, data []byte) []*syntax.Error {
 		return nil
 	}
 	return c.locate(data)
+}
+
+// Damage returns the problems of a document as Check does, with its path. The first byte that is not UTF-8 is one, too.
+func (s *Schema) Damage(path string, v jsonvalue.Value, data []byte) []*syntax.Error {
+	found := s.Check(v, data)
+	if report := format.NoUTF8(path, data); report != nil {
+		found = slices.Insert(found, 0, report)
+	}
+	for _, report := range found {
+		report.Path = path
+	}
+	return found
 }
 
 // plain converts a value for the library: the last of repeated members counts.

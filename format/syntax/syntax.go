@@ -41,6 +41,17 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
+// Article returns the name of a type of JSON with its article, for messages.
+func Article(name string) string {
+	switch name {
+	case "null":
+		return name
+	case "array", "object", "integer":
+		return "an " + name
+	}
+	return "a " + name
+}
+
 // Position returns the line and the column (from 1, in Unicode code points) of a
 // byte offset in data; an offset past the end counts as the end.
 func Position(data []byte, offset int) (line, column int) {

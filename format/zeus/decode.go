@@ -19,46 +19,33 @@ const bom = "\ufeff"
 // accepts, as far as possible, and lists the damage in the document. Anything else is a
 // [*syntax.Error]; another schema_version or an entry of an unknown kind is also
 // [domarkx.ErrUnsupported].
-func (c codec) decode(src format.Source) (*domarkx.Document, error) {
+func decode(src format.Source) (*domarkx.Document, error) {
 	data, hasMark := bytes.CutPrefix(src.Data, []byte(bom))
-	doc, err := c.decodeText(src.Path, data)
-	if err == nil && hasMark {
-		doc.Damage = append([]*syntax.Error{format.MarkedJSON(src.Path)}, doc.Damage...)
+	var damage []*syntax.Error
+	if hasMark {
+		damage = append(damage, format.MarkedJSON(src.Path))
+	}
+	v, broken := jsonvalue.ParsePartial(data)
+	if broken != nil {
+		damage = append(damage, wordReports(src.Path, data)...)
+		v, broken = jsonvalue.ParsePartial(data, pythonWords...)
+	}
+	r := reading{path: src.Path, data: data}
+	var doc *domarkx.Document
+	var err error
+	if broken == nil {
+		doc, err = r.whole(v)
+	} else {
+		doc, err = r.salvage(v, broken)
+	}
+	if err == nil {
+		doc.Damage = append(damage, doc.Damage...)
 	}
 	return doc, err
 }
 
-// decodeText reads the text of a snapshot without its byte order mark.
-func (c codec) decodeText(path string, data []byte) (*domarkx.Document, error) {
-	v, broken := jsonvalue.ParsePartial(data)
-	if broken == nil {
-		return c.read(path, data, v)
-	}
-	text, words := pythonWords(data)
-	if len(words) == 0 {
-		return salvage(path, data, data, nil, v, broken)
-	}
-	var doc *domarkx.Document
-	var err error
-	if v, broken = jsonvalue.ParsePartial(text); broken == nil {
-		if doc, err = c.read(path, text, v); err == nil {
-			for _, report := range doc.Damage {
-				words.shift(report)
-			}
-		}
-		words.shift(err)
-	} else {
-		doc, err = salvage(path, data, text, words, v, broken)
-	}
-	if err != nil {
-		return nil, err
-	}
-	doc.Damage = append(words.reports(path), doc.Damage...)
-	return doc, nil
-}
-
-func (c codec) read(path string, data []byte, v jsonvalue.Value) (*domarkx.Document, error) {
-	r := reading{path: path, data: data}
+// whole reads a document that is not damaged.
+func (r reading) whole(v jsonvalue.Value) (*domarkx.Document, error) {
 	if v.Kind() != jsonvalue.Object {
 		return nil, r.at(v, "", "is not an object, expected a snapshot of Zeus", nil)
 	}
@@ -70,51 +57,32 @@ func (c codec) read(path string, data []byte, v jsonvalue.Value) (*domarkx.Docum
 		return nil, r.at(v, "", fmt.Sprintf("required member %q is missing, expected the list of agents", keyEntries), nil)
 	}
 	if entries.Kind() != jsonvalue.Array {
-		return nil, r.at(entries, "/"+keyEntries, fmt.Sprintf("is %s, expected an array", article(entries.Kind())), nil)
+		return nil, r.at(entries, "/"+keyEntries, fmt.Sprintf("is %s, expected an array", syntax.Article(entries.Kind().String())), nil)
 	}
 	doc, err := r.document(v)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		doc.Damage = snapshotSchema().Damage(r.path, v, r.data)
 	}
-	checker, err := c.schema()
-	if err != nil {
-		return nil, err
-	}
-	if report := format.NoUTF8(path, data); report != nil {
-		doc.Damage = append(doc.Damage, report)
-	}
-	for _, report := range checker.Check(v, data) {
-		report.Path = path
-		doc.Damage = append(doc.Damage, report)
-	}
-	return doc, nil
+	return doc, err
 }
 
-// salvage reads a damaged document. In text, the words of Python are strings.
-func salvage(path string, data, text []byte, words words, v jsonvalue.Value, broken error) (*domarkx.Document, error) {
-	whole, gaps := format.Salvage(text, v, broken, isEntry, keyEntries)
-	for i, g := range gaps {
-		gaps[i].From, gaps[i].To = words.offset(g.From), words.offset(g.To)
-	}
-	words.shift(broken)
-	damage := format.Damaged(path, data, broken, gaps, "entries")
+// salvage reads a damaged document.
+func (r reading) salvage(v jsonvalue.Value, broken error) (*domarkx.Document, error) {
+	whole, gaps := format.Salvage(r.data, v, broken, isEntry, pythonWords, keyEntries)
+	damage := format.Damaged(r.path, r.data, broken, gaps, "entries")
 	before, _ := v.Get(keyEntries)
 	entries, _ := whole.Get(keyEntries)
 	if before.Kind() != jsonvalue.Array && len(entries.Items()) == 0 {
 		return nil, damage[0]
 	}
-	r := reading{path: path, data: text}
 	if err := r.version(whole, true); err != nil {
-		words.shift(err)
 		return nil, err
 	}
 	doc, err := r.document(whole)
-	if err != nil {
-		words.shift(err)
-		return nil, err
+	if err == nil {
+		doc.Damage = damage
 	}
-	doc.Damage = damage
-	return doc, nil
+	return doc, err
 }
 
 // isEntry reports whether a value, which may be incomplete, is an entry: whether it has a kind and
@@ -244,11 +212,4 @@ func plain(s string) string {
 		return r
 	}, strings.ToValidUTF8(s, "\ufffd"))
 	return strings.NewReplacer("`", "'", "#", "\\#").Replace(strings.TrimSpace(s))
-}
-
-func article(k jsonvalue.Kind) string {
-	if k == jsonvalue.Array || k == jsonvalue.Object {
-		return "an " + k.String()
-	}
-	return "a " + k.String()
 }

@@ -26,21 +26,18 @@ var schemaText string
 
 // Codec returns the codec for snapshots of Zeus.
 func Codec() format.Codec {
-	c := codec{schema: sync.OnceValues(func() (*schema.Schema, error) { return schema.Compile(schemaText) })}
 	return format.Codec{
 		Name:   Name,
 		Detect: Detect,
-		Decode: c.decode,
+		Decode: decode,
 		Encode: Encode,
 		Write:  Write,
 		Origin: format.Origin{NamedFiles: &format.NamedFiles{Of: sessionPath, Is: IsTranscript, Digest: SessionDigest, WithDigest: withSessionDigest}},
 	}
 }
 
-// codec compiles the schema when it is first needed.
-type codec struct {
-	schema func() (*schema.Schema, error)
-}
+// snapshotSchema is the schema of documents.
+var snapshotSchema = sync.OnceValue(func() *schema.Schema { return schema.MustCompile(schemaText) })
 
 // The members of documents.
 const (
