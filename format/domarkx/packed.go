@@ -1,10 +1,6 @@
 package domarkx
 
-import (
-	"encoding/binary"
-	"encoding/hex"
-	"strings"
-)
+import "encoding/hex"
 
 // Entries is a list of the messages of a thread. At may create the entry anew on each call.
 type Entries interface {
@@ -27,14 +23,11 @@ func InConflict(entries Entries, k int) bool {
 	return k > 0 && entries.At(k-1).ID == id || k+1 < entries.Len() && entries.At(k+1).ID == id
 }
 
-// PackedEntries is a compact list of entries: about 80 bytes for a stored entry, where an Entry
+// PackedEntries is a compact list of entries: about 100 bytes for a usual entry, where an Entry
 // takes 370. Sessions can have millions. The zero value is an empty list.
 type PackedEntries struct {
-	groups [][]byte      // full groups, of packGroup entries each
-	starts []uint32      // offset of each entry in its group
-	filled []byte        // the last group, which is not full yet
-	last   ID            // of the last entry
-	odd    map[int]Entry // entries with unstored content or unusual ids
+	groups [][]packedEntry // of packGroup entries each; the last one may have less
+	last   ID              // of the last entry
 }
 
 // A PackedState is a [State] with packed messages.
@@ -47,200 +40,70 @@ type PackedState struct {
 // packGroup is the number of entries that share an allocation.
 const packGroup = 1024
 
-// Flags in the first two bytes of a packed entry. The three bits above hold the tail.
-const (
-	packAssistant = 1 << iota
-	packAfter     // After follows; otherwise it is the id of the entry before
-	packRevised   // Rev or Past follows
-	packLink
-	packVerbatim
-	packTight
-	packFence
-	packSpan
-	packIncludes
-	packChunks
-	packOdd
-	packTail // the lowest bit of the tail
-)
+// A packedEntry holds what most entries have.
+type packedEntry struct {
+	id         ID
+	digest     [32]byte
+	json       [20]byte
+	assistant  bool
+	tight      bool
+	tail       Tail
+	date, size int64
+	whole      *Entry // if the entry has anything else
+}
 
 // Len returns the number of entries.
-func (p *PackedEntries) Len() int { return len(p.starts) }
+func (p *PackedEntries) Len() int {
+	if len(p.groups) == 0 {
+		return 0
+	}
+	return (len(p.groups)-1)*packGroup + len(p.groups[len(p.groups)-1])
+}
 
 // Append adds an entry.
 func (p *PackedEntries) Append(e Entry) {
-	p.starts = append(p.starts, uint32(len(p.filled)))
-	if !isPackable(&e) {
-		if p.odd == nil {
-			p.odd = map[int]Entry{}
-		}
-		p.odd[len(p.starts)-1] = e
-		p.filled = append(binary.LittleEndian.AppendUint16(p.filled, packOdd), e.ID[:]...)
-	} else {
-		p.filled = appendPacked(p.filled, &e, p.last)
+	if n := len(p.groups); n == 0 {
+		p.groups = [][]packedEntry{nil}
+	} else if len(p.groups[n-1]) == packGroup {
+		p.groups = append(p.groups, make([]packedEntry, 0, packGroup))
 	}
+	packed := packedEntry{id: e.ID, digest: e.Layout.Digest, assistant: e.Role == Assistant, tight: e.Layout.Tight, tail: e.Layout.Tail, date: e.Date, size: e.Layout.Size}
+	_, err := hex.Decode(packed.json[:], []byte(e.JSON.ID[:min(len(e.JSON.ID), 40)]))
+	if err != nil || e.After != p.last || !packed.isAllOf(&e) {
+		whole := e
+		packed.whole = &whole
+	}
+	last := &p.groups[len(p.groups)-1]
+	*last = append(*last, packed)
 	p.last = e.ID
-	if len(p.starts)%packGroup == 0 {
-		p.groups = append(p.groups, append([]byte(nil), p.filled...))
-		p.filled = p.filled[:0]
-	}
 }
 
 // At returns entry k.
 func (p *PackedEntries) At(k int) Entry {
-	if e, ok := p.odd[k]; ok {
-		return e
+	packed := &p.groups[k/packGroup][k%packGroup]
+	if packed.whole != nil {
+		return *packed.whole
 	}
-	u := unpacker{p.at(k)}
-	e := Entry{Role: User}
-	flags := u.packed(&e)
-	if flags&packAfter == 0 && k > 0 {
-		e.After = ID(p.at(k - 1)[2:])
+	e := packed.entry()
+	if k > 0 {
+		e.After = p.groups[(k-1)/packGroup][(k-1)%packGroup].id
 	}
 	return e
 }
 
-func (p *PackedEntries) at(k int) []byte {
-	group := p.filled
-	if k/packGroup < len(p.groups) {
-		group = p.groups[k/packGroup]
-	}
-	return group[p.starts[k]:]
+// isAllOf reports whether an entry has nothing else, except for After.
+func (p *packedEntry) isAllOf(e *Entry) bool {
+	own := p.entry()
+	return e.Rev == own.Rev && len(e.Past) == 0 && e.Role == own.Role && e.Link == "" && e.Layout == own.Layout &&
+		e.JSON.ID == own.JSON.ID && e.JSON.Chunks == "" && e.JSON.Data == nil && e.Source.IsZero() && e.Source.Chunks == ""
 }
 
-// isPackable reports whether an entry can be packed without loss.
-func isPackable(e *Entry) bool {
-	isID := func(s string) bool { return len(s) == 40 && strings.Trim(s, "0123456789abcdef") == "" }
-	return (e.Role == User || e.Role == Assistant) && e.JSON.Data == nil && e.Source.Data == nil && isID(e.JSON.ID) &&
-		e.Layout.Verbatim == (e.Source.ID != "") && (e.Source.ID == "" || isID(e.Source.ID)) && (e.Link == "" || isID(e.Link)) &&
-		e.Layout.Tail < 8 && e.Layout.Size >= 0 && e.Layout.Span >= 0 && e.Layout.Within >= 0
-}
-
-// appendPacked packs an entry. before is the id of the entry that precedes it.
-func appendPacked(dst []byte, e *Entry, before ID) []byte {
-	flags := int(e.Layout.Tail) * packTail
-	set := func(flag int, is bool) bool {
-		if is {
-			flags |= flag
-		}
-		return is
-	}
-	start := len(dst)
-	dst = append(append(dst, 0, 0), e.ID[:]...)
-	set(packAssistant, e.Role == Assistant)
-	dst = append(dst, e.Layout.Digest[:]...)
-	dst = binary.AppendVarint(dst, e.Date)
-	dst = binary.AppendUvarint(dst, uint64(e.Layout.Size))
-	dst = appendID(dst, e.JSON.ID)
-	if set(packAfter, e.After != before) {
-		dst = append(dst, e.After[:]...)
-	}
-	if set(packRevised, e.Rev != Rev{} || len(e.Past) > 0) {
-		dst = append(dst, e.Rev[:]...)
-		dst = binary.AppendUvarint(dst, uint64(len(e.Past)))
-		for _, rev := range e.Past {
-			dst = append(dst, rev[:]...)
-		}
-	}
-	if set(packLink, e.Link != "") {
-		dst = appendID(dst, e.Link)
-	}
-	if set(packVerbatim, e.Layout.Verbatim) {
-		dst = appendID(dst, e.Source.ID)
-	}
-	set(packTight, e.Layout.Tight)
-	if set(packFence, e.Layout.Fence != "") {
-		dst = appendText(dst, e.Layout.Fence)
-	}
-	if set(packSpan, e.Layout.Span != 0 || e.Layout.Within != 0) {
-		dst = binary.AppendUvarint(dst, uint64(e.Layout.Span))
-		dst = binary.AppendUvarint(dst, uint64(e.Layout.Within))
-	}
-	if set(packIncludes, e.Layout.Includes != "") {
-		dst = appendText(dst, e.Layout.Includes)
-	}
-	if set(packChunks, e.JSON.Chunks != "" || e.Source.Chunks != "") {
-		dst = appendText(appendText(dst, e.JSON.Chunks), e.Source.Chunks)
-	}
-	binary.LittleEndian.PutUint16(dst[start:], uint16(flags))
-	return dst
-}
-
-func appendID(dst []byte, id string) []byte {
-	dst, _ = hex.AppendDecode(dst, []byte(id)) // isPackable has checked the digits
-	return dst
-}
-
-func appendText(dst []byte, s string) []byte {
-	return append(binary.AppendUvarint(dst, uint64(len(s))), s...)
-}
-
-// An unpacker reads packed entries.
-type unpacker struct{ rest []byte }
-
-// packed reads an entry and returns its flags. It sets e.After only if the entry stores it.
-func (u *unpacker) packed(e *Entry) int {
-	flags := int(binary.LittleEndian.Uint16(u.take(2)))
-	if flags&packAssistant != 0 {
+// entry returns the entry, except for After.
+func (p *packedEntry) entry() Entry {
+	e := Entry{ID: p.id, Role: User, Date: p.date, JSON: Blob{ID: hex.EncodeToString(p.json[:])},
+		Layout: Layout{Digest: p.digest, Size: p.size, Tail: p.tail, Tight: p.tight}}
+	if p.assistant {
 		e.Role = Assistant
 	}
-	e.ID = ID(u.take(16))
-	l := &e.Layout
-	l.Tail = Tail(flags / packTail)
-	l.Digest = [32]byte(u.take(32))
-	e.Date = u.varint()
-	l.Size = int64(u.uvarint())
-	e.JSON.ID = u.id()
-	if flags&packAfter != 0 {
-		e.After = ID(u.take(16))
-	}
-	if flags&packRevised != 0 {
-		e.Rev = Rev(u.take(8))
-		if n := u.uvarint(); n > 0 {
-			e.Past = make([]Rev, n)
-			for i := range e.Past {
-				e.Past[i] = Rev(u.take(8))
-			}
-		}
-	}
-	if flags&packLink != 0 {
-		e.Link = u.id()
-	}
-	if l.Verbatim = flags&packVerbatim != 0; l.Verbatim {
-		e.Source.ID = u.id()
-	}
-	l.Tight = flags&packTight != 0
-	if flags&packFence != 0 {
-		l.Fence = u.text()
-	}
-	if flags&packSpan != 0 {
-		l.Span, l.Within = int(u.uvarint()), int(u.uvarint())
-	}
-	if flags&packIncludes != 0 {
-		l.Includes = u.text()
-	}
-	if flags&packChunks != 0 {
-		e.JSON.Chunks, e.Source.Chunks = u.text(), u.text()
-	}
-	return flags
+	return e
 }
-
-func (u *unpacker) take(n int) []byte {
-	b := u.rest[:n]
-	u.rest = u.rest[n:]
-	return b
-}
-
-func (u *unpacker) varint() int64 {
-	v, n := binary.Varint(u.rest)
-	u.rest = u.rest[n:]
-	return v
-}
-
-func (u *unpacker) uvarint() uint64 {
-	v, n := binary.Uvarint(u.rest)
-	u.rest = u.rest[n:]
-	return v
-}
-
-func (u *unpacker) id() string   { return hex.EncodeToString(u.take(20)) }
-func (u *unpacker) text() string { return string(u.take(int(u.uvarint()))) }
