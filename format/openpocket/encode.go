@@ -22,77 +22,37 @@ func Encode(doc *domarkx.Document, to format.Target) ([]byte, error) {
 	return format.Whole(Write, doc, to)
 }
 
-// Write is Encode for messages that need not be in memory, unless the session has unreadable
-// pieces. It requests each message once to check that the document reads back correctly, or twice
-// if it does not, and once more each time the document is written.
+// Write is Encode for messages that need not be in memory. The text of the document is.
 func Write(h domarkx.Header, messages format.Messages, to format.Target) (func(w io.Writer) error, error) {
 	e := encoder{doc: h, messages: messages, to: to}
 	if err := e.find(); err != nil {
 		return nil, err
 	}
-	sound, err := e.readsBack()
-	if err == nil && !sound {
+	begin, pieces, err := e.document()
+	if err == nil && !readBack(begin, pieces) {
 		e.escape = true
-		err = e.pieces(func(header) error { return nil }, func(piece) error { return nil })
+		begin, pieces, err = e.document()
 	}
 	if err != nil {
 		return nil, err
 	}
-	e.to.Losses = nil // losses are recorded once
-	return e.write, nil
+	return func(w io.Writer) error {
+		out := bufio.NewWriter(w)
+		out.Write(headerText(begin)) // Flush returns the error
+		for _, p := range pieces {
+			out.Write(appendPiece(out.AvailableBuffer(), p))
+		}
+		return out.Flush()
+	}, nil
 }
 
-func (e encoder) write(w io.Writer) error {
-	out := bufio.NewWriterSize(w, 64<<10)
-	err := e.pieces(
-		func(h header) error { _, err := out.Write(headerText(h)); return err },
-		func(p piece) error { _, err := out.Write(appendPiece(out.AvailableBuffer(), p)); return err })
-	if err != nil {
-		return err
-	}
-	return out.Flush()
-}
-
-// readsBack reports whether the document parses to the written value. A piece that parses correctly
-// alone also does so in the document, because it ends where the next begins. Unstructured text may
-// join its neighbours.
-func (e *encoder) readsBack() (bool, error) {
-	var h header
-	sound, first, crowded, whole := true, true, false, false
-	err := e.pieces(
-		func(begin header) error { h = begin; return nil },
-		func(p piece) error {
-			whole = whole || p.raw != ""
-			if whole || !sound {
-				return nil
-			}
-			text := string(appendPiece(nil, p))
-			if first {
-				sound, first = readsAsHeader(string(headerText(h))+text, h), false
-			}
-			// A reader does not look further than maxTries headings for the end of a piece.
-			sound = sound && !crowded && areSame([]piece{p}, split(text, 0))
-			crowded = len(headsIn(text)) >= maxTries
-			return nil
-		})
-	if whole && err == nil {
-		return e.readsBackWhole()
-	}
-	return sound, err
-}
-
-// readsBackWhole is readsBack for a document in memory.
-func (e *encoder) readsBackWhole() (bool, error) {
-	var written []piece
-	var h header
-	if err := e.pieces(func(begin header) error { h = begin; return nil }, func(p piece) error { written = append(written, p); return nil }); err != nil {
-		return false, err
-	}
+// readBack reports whether a document reads as it was written.
+func readBack(h header, written []piece) bool {
 	var body []byte
 	for _, p := range written {
 		body = appendPiece(body, p)
 	}
-	return readsAsHeader(string(headerText(h))+string(body), h) && areSame(written, split(string(body), 0)), nil
+	return readsAsHeader(string(headerText(h))+string(body), h) && areSame(written, split(string(body), 0))
 }
 
 func readsAsHeader(document string, h header) bool {
@@ -111,52 +71,33 @@ func areSame(written, read []piece) bool {
 	})
 }
 
-// pieces generates the header and the pieces of the document in order.
-func (e *encoder) pieces(begin func(header) error, next func(piece) error) error {
+// document returns the header and the pieces of the document in order.
+func (e *encoder) document() (begin header, pieces []piece, err error) {
 	e.to.ForgetLosses()
 	e.steps = 0
-	h := e.header()
+	begin = e.header()
 	if e.task >= 0 {
 		m, err := e.messages.At(e.task)
 		if err != nil {
-			return err
+			return begin, nil, err
 		}
-		h.task = e.safe(e.task, mdtext.Join(m.Content, m.Glue()), "## Steps")
+		begin.task = e.safe(e.task, mdtext.Join(m.Content, m.Glue()), "## Steps")
 	}
-	if err := begin(h); err != nil {
-		return err
-	}
-	ended := false
-	var before *piece
 	for i := range e.messages.Len() {
 		m, err := e.messages.At(i)
 		if err != nil {
-			return err
+			return begin, nil, err
 		}
-		for _, p := range e.piecesOf(i, m) {
-			if before != nil {
-				if err := next(*before); err != nil {
-					return err
-				}
-			}
-			before, ended = &p, ended || p.isFinal
-		}
+		pieces = append(pieces, e.piecesOf(i, m)...)
 	}
-	if !ended {
+	if !slices.ContainsFunc(pieces, func(p piece) bool { return p.isFinal }) {
 		e.to.Lose("that it has no end: a final block with status %s and no message is added", failedStatus)
-		if before != nil && before.raw != "" && !strings.HasSuffix(before.raw, "\n") {
-			before.raw += "\n" // the line end that was cut off
+		if n := len(pieces) - 1; n >= 0 && pieces[n].raw != "" && !strings.HasSuffix(pieces[n].raw, "\n") {
+			pieces[n].raw += "\n" // the line end that was cut off
 		}
+		pieces = append(pieces, piece{isFinal: true, status: failedStatus, endedAt: e.last})
 	}
-	if before != nil {
-		if err := next(*before); err != nil {
-			return err
-		}
-	}
-	if !ended {
-		return next(piece{isFinal: true, status: failedStatus, endedAt: e.last})
-	}
-	return nil
+	return begin, pieces, nil
 }
 
 // find looks for the task, which is the first message of the user (if there is none, of the system),

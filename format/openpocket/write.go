@@ -37,7 +37,7 @@ type Final struct {
 func Begin(s Session) (document []byte, escaped bool) {
 	h := header{values: []string{s.ID, s.StartedAt, s.ModelProfile, s.ModelName}, task: s.Task}
 	out := headerText(h)
-	if read := readHeader(string(out)); !read.cut && read.task == h.task && read.body == len(out) {
+	if readsAsHeader(string(out), h) {
 		return out, false
 	}
 	h.task, _ = blanked(h.task, "## Steps")
