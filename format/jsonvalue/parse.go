@@ -72,6 +72,7 @@ type parser struct {
 	texts    [256]string                       // short strings and numbers, because they repeat
 	members  []Member                          // of the objects that are not closed yet
 	items    []Value                           // of the arrays that are not closed yet
+	buf      []byte                            // of the string that is being read
 }
 
 var parsers = sync.Pool{New: func() any { return new(parser) }}
@@ -83,13 +84,16 @@ func newParser(data []byte) *parser {
 }
 
 func (p *parser) release() {
-	const most = 1 << 10
+	const most, maxBuffer = 1 << 10, 64 << 10
 	p.data, p.skips, p.words, p.skipping = nil, nil, nil, 0
 	if p.members = p.members[:0]; cap(p.members) > most {
 		p.members = nil
 	}
 	if p.items = p.items[:0]; cap(p.items) > most {
 		p.items = nil
+	}
+	if cap(p.buf) > maxBuffer {
+		p.buf = nil
 	}
 	parsers.Put(p)
 }

@@ -1,73 +1,45 @@
 package jsonvalue
 
 import (
-	"bytes"
-	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/domarkx/domarkx/format/wtf8"
 )
 
+// str reads a string. If its value is skipped, it returns "".
 func (p *parser) str() (string, error) {
 	p.pos++
-	if p.skipping > 0 {
-		return "", p.skip()
-	}
-	plain := p.plain()
-	if p.pos < len(p.data) && p.data[p.pos] == '"' { // most strings have no escapes
-		p.pos++
-		return p.text(plain), nil
-	}
-	var buf strings.Builder
-	var space [escapesSpace]byte
-	buf.Grow(len(plain) + p.rest())
-	for buf.Write(plain); p.pos < len(p.data); buf.Write(p.plain()) {
+	var err error
+	for buf := p.plain(p.buf[:0]); p.pos < len(p.data); buf = p.plain(buf) {
 		switch c := p.data[p.pos]; c {
 		case '"':
 			p.pos++
-			if buf.Cap() > buf.Len()+buf.Len()/4 { // most of the input was escapes
-				return strings.Clone(buf.String()), nil
-			}
-			return buf.String(), nil
+			p.buf = buf
+			return p.text(buf), nil
 		case '\\':
-			escaped, err := p.escapes(space[:0])
-			if err != nil {
+			if buf, err = p.escapes(buf); err != nil {
 				return "", err
 			}
-			buf.Write(escaped)
 		default:
-			return "", p.control(c)
+			return "", p.fail("control character 0x%02x in a string, expected an escape", c)
 		}
 	}
 	return "", p.fail("unexpected end of input in a string, expected '\"'")
 }
 
-func (p *parser) control(c byte) error {
-	return p.fail("control character 0x%02x in a string, expected an escape", c)
-}
-
-// skip reads the rest of a string without storing it.
-func (p *parser) skip() error {
-	var space [escapesSpace]byte
-	for p.pos < len(p.data) {
-		n, _ := plainRun(p.data[p.pos:])
-		if p.pos += n; p.pos == len(p.data) {
-			break
-		}
-		switch c := p.data[p.pos]; c {
-		case '"':
-			p.pos++
-			return nil
-		case '\\':
-			if _, err := p.escapes(space[:0]); err != nil {
-				return err
-			}
-		default:
-			return p.control(c)
-		}
+// plain appends the bytes before the next quote, escape or control character. If the string is skipped, it returns nothing.
+func (p *parser) plain(buf []byte) []byte {
+	n, ascii := plainRun(p.data[p.pos:])
+	run := p.data[p.pos : p.pos+n]
+	p.pos += n
+	switch {
+	case p.skipping > 0:
+		return buf[:0]
+	case !ascii:
+		run = validUTF8(run)
 	}
-	return p.fail("unexpected end of input in a string, expected '\"'")
+	return append(buf, run...)
 }
 
 // maxText is the size in bytes up to which equal strings share their memory.
@@ -102,43 +74,10 @@ func (p *parser) name() (string, error) {
 	return *slot, nil
 }
 
-// plain reads and returns the bytes before the next quote, escape or control character.
-func (p *parser) plain() []byte {
-	n, ascii := plainRun(p.data[p.pos:])
-	run := p.data[p.pos : p.pos+n]
-	if p.pos += n; ascii {
-		return run
-	}
-	return validUTF8(run)
-}
-
-// rest returns the number of bytes before the closing quote, or before the end of the data: an
-// estimate of the memory that the string needs.
-func (p *parser) rest() int {
-	for end := p.pos; ; end++ {
-		i := bytes.IndexByte(p.data[end:], '"')
-		if i < 0 {
-			return len(p.data) - p.pos
-		}
-		end += i
-		escapes := 0
-		for end-escapes > p.pos && p.data[end-escapes-1] == '\\' {
-			escapes++
-		}
-		if escapes%2 == 0 {
-			return end - p.pos
-		}
-	}
-}
-
-// escapesSpace is the size of the buffer for decoded escapes. It must hold at least two characters.
-const escapesSpace = 4 * utf8.UTFMax
-
 // escaped maps the character after a backslash to its meaning, except for \u.
 var escaped = [256]byte{'n': '\n', '"': '"', '\\': '\\', '/': '/', 't': '\t', 'r': '\r', 'b': '\b', 'f': '\f'}
 
-// escapes decodes an escape and the single-character escapes directly after it, while buf has room:
-// indentation often consists of several.
+// escapes decodes an escape, and the single-character escapes directly after it: indentation often consists of several.
 func (p *parser) escapes(buf []byte) ([]byte, error) {
 	if p.pos+1 >= len(p.data) {
 		p.pos = len(p.data)
@@ -150,11 +89,10 @@ func (p *parser) escapes(buf []byte) ([]byte, error) {
 	if escaped[p.data[p.pos+1]] == 0 {
 		return buf, p.fail("unknown escape, expected one of \\\" \\\\ \\/ \\b \\f \\n \\r \\t \\u")
 	}
-	rest := p.data[p.pos:]
-	for len(buf) < cap(buf) && len(rest) >= 2 && rest[0] == '\\' && escaped[rest[1]] != 0 {
-		buf, rest = append(buf, escaped[rest[1]]), rest[2:]
+	for p.pos+1 < len(p.data) && p.data[p.pos] == '\\' && escaped[p.data[p.pos+1]] != 0 {
+		buf = append(buf, escaped[p.data[p.pos+1]])
+		p.pos += 2
 	}
-	p.pos = len(p.data) - len(rest)
 	return buf, nil
 }
 
