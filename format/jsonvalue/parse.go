@@ -68,8 +68,7 @@ type parser struct {
 	skips    func(name string, kind Kind) bool // see [ParseOutline]
 	words    []string                          // see [ParsePartial]
 	skipping int                               // how many of the values around the current one are skipped
-	names    [128]string                       // names of members, because they repeat
-	texts    [256]string                       // short strings and numbers, because they repeat
+	texts    [512]string                       // short strings and numbers, because they repeat
 	members  []Member                          // of the objects that are not closed yet
 	items    []Value                           // of the arrays that are not closed yet
 	buf      []byte                            // of the string that is being read
@@ -197,7 +196,7 @@ func (p *parser) object(depth int) (Value, error) {
 	first := len(p.members)
 	err := p.readMembers(depth)
 	if members := p.members[first:]; len(members) > 0 {
-		v.nested = nestedMembers(members)
+		v.nested = &nested{members: slices.Clone(members)}
 		clear(members)
 		p.members = p.members[:first]
 	}
@@ -217,7 +216,7 @@ func (p *parser) readMembers(depth int) error {
 		if p.pos >= len(p.data) || p.data[p.pos] != '"' {
 			return p.fail("unexpected %s, expected a member name in double quotes", p.found())
 		}
-		name, err := p.name()
+		name, err := p.str()
 		if err != nil {
 			return err
 		}

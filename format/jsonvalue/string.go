@@ -45,7 +45,7 @@ func (p *parser) plain(buf []byte) []byte {
 // maxText is the size in bytes up to which equal strings share their memory.
 const maxText = 24
 
-// text returns data as a string. Short strings mostly repeat: types, roles, models, directories.
+// text returns data as a string. Short strings mostly repeat: names, types, roles, models, directories.
 func (p *parser) text(data []byte) string {
 	n := len(data)
 	if n == 0 || n > maxText {
@@ -56,22 +56,6 @@ func (p *parser) text(data []byte) string {
 		*slot = string(data)
 	}
 	return *slot
-}
-
-// name reads the name of a member. Equal names share their memory.
-func (p *parser) name() (string, error) {
-	start := p.pos + 1
-	n, ascii := plainRun(p.data[start:])
-	if end := start + n; n == 0 || n > 32 || !ascii || end == len(p.data) || p.data[end] != '"' {
-		return p.str()
-	}
-	name := p.data[start : start+n]
-	slot := &p.names[(n*7+int(name[0])*3+int(name[n-1])+int(name[n/2])*5)%len(p.names)]
-	if *slot != string(name) {
-		*slot = string(name)
-	}
-	p.pos = start + n + 1
-	return *slot, nil
 }
 
 // escaped maps the character after a backslash to its meaning, except for \u.

@@ -45,36 +45,6 @@ type nested struct {
 	members []Member
 }
 
-// nestedMembers returns the children of an object, which it copies. The memory of a few is allocated with
-// the object.
-func nestedMembers(members []Member) *nested {
-	n := len(members)
-	switch {
-	case n <= 2:
-		o := new(struct {
-			nested
-			space [2]Member
-		})
-		o.members = append(o.space[:0:n], members...)
-		return &o.nested
-	case n <= 4:
-		o := new(struct {
-			nested
-			space [4]Member
-		})
-		o.members = append(o.space[:0:n], members...)
-		return &o.nested
-	case n <= 8:
-		o := new(struct {
-			nested
-			space [8]Member
-		})
-		o.members = append(o.space[:0:n], members...)
-		return &o.nested
-	}
-	return &nested{members: slices.Clone(members)}
-}
-
 // A Member is a name and its value in an object.
 type Member struct {
 	Name  string
