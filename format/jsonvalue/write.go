@@ -2,6 +2,7 @@ package jsonvalue
 
 import (
 	"slices"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -14,7 +15,22 @@ const maxIndented = 20
 // down to the twentieth level. Without an indent, it writes one line without blanks. It escapes
 // lone surrogates, quotes, backslashes and characters up to U+001F, and nothing else.
 func (v Value) AppendJSON(dst []byte, prefix, indent string) []byte {
-	w := jsonWriter{buf: dst, prefix: prefix, indent: indent}
+	return Style{Prefix: prefix, Indent: indent}.Append(dst, v)
+}
+
+// A Style is a way to write JSON. The zero Style writes one line without blanks.
+type Style struct {
+	Prefix, Indent string // see [Value.AppendJSON]
+	Deep           bool   // with an Indent, all levels are indented
+	Blanks         bool   // without an Indent, a blank follows each comma and colon
+	Sorted         bool   // members are sorted by their names
+	// String, if not nil, appends a string.
+	String func(dst []byte, s string) []byte
+}
+
+// Append appends the value as JSON.
+func (s Style) Append(dst []byte, v Value) []byte {
+	w := jsonWriter{dst, s}
 	w.value(&v, 0)
 	return w.buf
 }
@@ -32,33 +48,43 @@ func (v *Value) UnmarshalJSON(data []byte) (err error) {
 }
 
 type jsonWriter struct {
-	buf            []byte
-	prefix, indent string
+	buf []byte
+	Style
 }
 
-// twoBlanks is a line end and the most common indentation, two blanks, for 20 levels.
-const twoBlanks = "\n                                        "
-
 func (w *jsonWriter) line(depth int) {
-	switch {
-	case w.indent == "":
-		return
-	case w.indent == "  " && w.prefix == "" && 1+2*depth <= len(twoBlanks):
-		w.buf = append(w.buf, twoBlanks[:1+2*depth]...)
+	if w.Indent == "" {
 		return
 	}
 	w.buf = append(w.buf, '\n')
-	w.buf = append(w.buf, w.prefix...)
+	w.buf = append(w.buf, w.Prefix...)
 	for range depth {
-		w.buf = append(w.buf, w.indent...)
+		w.buf = append(w.buf, w.Indent...)
+	}
+}
+
+// next begins an item or a member.
+func (w *jsonWriter) next(i, depth int) {
+	if i > 0 {
+		w.buf = append(w.buf, ',')
+		if w.Blanks {
+			w.buf = append(w.buf, ' ')
+		}
+	}
+	w.line(depth)
+}
+
+func (w *jsonWriter) string(s string) {
+	if w.String != nil {
+		w.buf = w.String(w.buf, s)
+	} else {
+		w.buf = appendJSONString(w.buf, s)
 	}
 }
 
 func (w *jsonWriter) value(v *Value, depth int) {
-	if depth == maxIndented && w.indent != "" {
-		line := jsonWriter{buf: w.buf}
-		line.value(v, 0)
-		w.buf = line.buf
+	if depth == maxIndented && w.Indent != "" && !w.Deep {
+		w.buf = Style{}.Append(w.buf, *v)
 		return
 	}
 	switch v.kind {
@@ -67,15 +93,12 @@ func (w *jsonWriter) value(v *Value, depth int) {
 	case Bool, Number:
 		w.buf = append(w.buf, v.text...)
 	case String:
-		w.buf = appendJSONString(w.buf, v.text)
+		w.string(v.text)
 	case Array:
 		items := v.Items()
 		w.buf = append(w.buf, '[')
 		for i := range items {
-			if i > 0 {
-				w.buf = append(w.buf, ',')
-			}
-			w.line(depth + 1)
+			w.next(i, depth+1)
 			w.value(&items[i], depth+1)
 		}
 		if len(items) > 0 {
@@ -84,14 +107,16 @@ func (w *jsonWriter) value(v *Value, depth int) {
 		w.buf = append(w.buf, ']')
 	case Object:
 		members := v.Members()
+		if w.Sorted {
+			members = slices.Clone(members)
+			slices.SortStableFunc(members, func(a, b Member) int { return strings.Compare(a.Name, b.Name) })
+		}
 		w.buf = append(w.buf, '{')
 		for i := range members {
-			if i > 0 {
-				w.buf = append(w.buf, ',')
-			}
-			w.line(depth + 1)
-			w.buf = append(appendJSONString(w.buf, members[i].Name), ':')
-			if w.indent != "" {
+			w.next(i, depth+1)
+			w.string(members[i].Name)
+			w.buf = append(w.buf, ':')
+			if w.Indent != "" || w.Blanks {
 				w.buf = append(w.buf, ' ')
 			}
 			w.value(&members[i].Value, depth+1)

@@ -46,38 +46,11 @@ func appendYAMLMembers(dst []byte, first, prefix string, members []jsonvalue.Mem
 		if m.Value.Kind() == jsonvalue.String && isPlainYAML(m.Value.Text()) {
 			dst = append(dst, m.Value.Text()...)
 		} else {
-			dst = appendYAMLFlow(dst, m.Value)
+			dst = jsonvalue.Style{Blanks: true, String: appendYAMLQuoted}.Append(dst, m.Value) // flow style
 		}
 		dst = append(dst, '\n')
 	}
 	return dst
-}
-
-// appendYAMLFlow appends a value in flow style, which is JSON on one line.
-func appendYAMLFlow(dst []byte, v jsonvalue.Value) []byte {
-	switch v.Kind() {
-	case jsonvalue.String:
-		return appendYAMLQuoted(dst, v.Text())
-	case jsonvalue.Array:
-		dst = append(dst, '[')
-		for i, item := range v.Items() {
-			if i > 0 {
-				dst = append(dst, ", "...)
-			}
-			dst = appendYAMLFlow(dst, item)
-		}
-		return append(dst, ']')
-	case jsonvalue.Object:
-		dst = append(dst, '{')
-		for i, m := range v.Members() {
-			if i > 0 {
-				dst = append(dst, ", "...)
-			}
-			dst = appendYAMLFlow(append(appendYAMLQuoted(dst, m.Name), ": "...), m.Value)
-		}
-		return append(dst, '}')
-	}
-	return v.AppendJSON(dst, "", "")
 }
 
 // appendYAMLQuoted appends a string in double quotes, escaped as in JSON, and also

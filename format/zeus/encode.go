@@ -1,7 +1,6 @@
 package zeus
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -121,43 +120,7 @@ func FormatTime(t time.Time) string {
 // AppendJSON appends a value as json.dumps writes it in Python with indent=2 and sort_keys=True,
 // and a newline.
 func AppendJSON(dst []byte, v jsonvalue.Value) []byte {
-	return append(appendSorted(dst, v, "\n"), '\n')
-}
-
-func appendSorted(dst []byte, v jsonvalue.Value, newline string) []byte {
-	inner := newline + "  "
-	switch v.Kind() {
-	case jsonvalue.String:
-		return appendASCII(dst, v.Text())
-	case jsonvalue.Array:
-		dst = append(dst, '[')
-		for i, item := range v.Items() {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = appendSorted(append(dst, inner...), item, inner)
-		}
-		if len(v.Items()) > 0 {
-			dst = append(dst, newline...)
-		}
-		return append(dst, ']')
-	case jsonvalue.Object:
-		members := slices.Clone(v.Members())
-		slices.SortStableFunc(members, func(a, b jsonvalue.Member) int { return cmp.Compare(a.Name, b.Name) })
-		dst = append(dst, '{')
-		for i, m := range members {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = appendASCII(append(dst, inner...), m.Name)
-			dst = appendSorted(append(dst, ": "...), m.Value, inner)
-		}
-		if len(members) > 0 {
-			dst = append(dst, newline...)
-		}
-		return append(dst, '}')
-	}
-	return append(dst, v.JSON()...)
+	return append(jsonvalue.Style{Indent: "  ", Deep: true, Sorted: true, String: appendASCII}.Append(dst, v), '\n')
 }
 
 // appendASCII appends a JSON string with escapes for all characters that are not ASCII, as UTF-16
