@@ -64,27 +64,25 @@ func TestWhole(t *testing.T) {
 // TestWindowErrors: an error of the file is returned as it is, also after lines that were read.
 func TestWindowErrors(t *testing.T) {
 	text := strings.Repeat("line\n", 100<<10)
-	for name, newWindow := range map[string]func(format.File) *format.Window{"keeping": format.NewWindow, "passing": format.NewPassingWindow} {
-		content := &switched{ReaderAt: strings.NewReader(text)}
-		w := newWindow(format.File{Content: content, Size: int64(len(text))})
-		if got, err := w.Bytes(0, 5); err != nil || string(got) != "line\n" {
-			t.Errorf("%s: %q, %v", name, got, err)
-		}
-		content.err = errBroken
-		if _, err := w.Bytes(int64(len(text))-5, 5); !errors.Is(err, errBroken) {
-			t.Errorf("%s: %v", name, err)
-		}
-		if _, _, err := w.Line(300 << 10); !errors.Is(err, errBroken) {
-			t.Errorf("%s: a line: %v", name, err)
-		}
-		content.err = nil
-		if got, whole, err := w.Line(300<<10 - 300<<10%5); err != nil || string(got) != "line" || !whole {
-			t.Errorf("%s: after the error: %q, %t, %v", name, got, whole, err)
-		}
-		for _, start := range []int64{-1, int64(len(text)) + 1} {
-			if _, err := w.Bytes(start, 0); !errors.Is(err, domarkx.ErrInvalid) {
-				t.Errorf("%s: at %d: %v", name, start, err)
-			}
+	content := &switched{ReaderAt: strings.NewReader(text)}
+	w := format.NewWindow(format.File{Content: content, Size: int64(len(text))})
+	if got, err := w.Bytes(0, 5); err != nil || string(got) != "line\n" {
+		t.Errorf("%q, %v", got, err)
+	}
+	content.err = errBroken
+	if _, err := w.Bytes(int64(len(text))-5, 5); !errors.Is(err, errBroken) {
+		t.Errorf("%v", err)
+	}
+	if _, _, err := w.Line(300 << 10); !errors.Is(err, errBroken) {
+		t.Errorf("a line: %v", err)
+	}
+	content.err = nil
+	if got, whole, err := w.Line(300<<10 - 300<<10%5); err != nil || string(got) != "line" || !whole {
+		t.Errorf("after the error: %q, %t, %v", got, whole, err)
+	}
+	for _, start := range []int64{-1, int64(len(text)) + 1} {
+		if _, err := w.Bytes(start, 0); !errors.Is(err, domarkx.ErrInvalid) {
+			t.Errorf("at %d: %v", start, err)
 		}
 	}
 }

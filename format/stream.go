@@ -104,26 +104,21 @@ func Writing(to Target, write func(w io.Writer, to Target) error) (func(w io.Wri
 // blockSize is how much of a file is read at once, in bytes.
 const blockSize = 256 << 10
 
-// maxPassing is the size in bytes up to which a passing window uses its block again.
-const maxPassing = 16 * blockSize
+// maxAgain is the size in bytes up to which a window uses its block again.
+const maxAgain = 16 * blockSize
 
 // A Window reads parts of a file, and keeps a block of it in memory. It is fastest if offsets
 // ascend.
 type Window struct {
-	file    File
-	block   []byte
-	start   int64 // offset of block in the file
-	passing bool  // the block may be overwritten
+	file  File
+	block []byte
+	start int64 // offset of block in the file
 }
 
 // NewWindow returns a window on a file.
 func NewWindow(f File) *Window { return &Window{file: f} }
 
-// NewPassingWindow returns a window on a file whose bytes are valid only until its next use. It
-// allocates no memory per read.
-func NewPassingWindow(f File) *Window { return &Window{file: f, passing: true} }
-
-// Bytes returns n bytes of the file from offset start. They keep a block of the file in memory. If
+// Bytes returns n bytes of the file from offset start, which are valid until the next use of the window. If
 // the file is shorter, the error is [domarkx.ErrInvalid].
 func (w *Window) Bytes(start, n int64) ([]byte, error) {
 	if at := start - w.start; at >= 0 && at+n <= int64(len(w.block)) {
@@ -134,7 +129,7 @@ func (w *Window) Bytes(start, n int64) ([]byte, error) {
 	}
 	size := max(n, min(blockSize, w.file.Size-start))
 	var block []byte
-	if w.passing && int64(cap(w.block)) >= size && cap(w.block) <= maxPassing {
+	if int64(cap(w.block)) >= size && cap(w.block) <= maxAgain {
 		block, w.block = w.block[:size], nil // if the read fails, the window is empty
 	} else {
 		block = make([]byte, size)

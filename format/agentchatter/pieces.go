@@ -95,13 +95,14 @@ func (p *pieces) divide(item func(extent) error) error {
 	if err != nil {
 		return err
 	}
-	var tail []byte
+	p.text = bytes.Clone(head)
 	if damaged == nil {
-		if tail, err = p.bytes(extent{p.inside.to, p.file.Size}); err != nil {
+		tail, err := p.bytes(extent{p.inside.to, p.file.Size})
+		if err != nil {
 			return err
 		}
+		p.text = append(p.text, tail...)
 	}
-	p.text = append(bytes.Clone(head), tail...)
 	if p.frame, err = jsonvalue.ParsePartial(p.text); err != nil && damaged == nil {
 		var at *syntax.Error
 		if !errors.As(err, &at) {
@@ -273,12 +274,7 @@ func (p *place) locate(from int64, e *syntax.Error) error {
 			return err
 		}
 		if p.at+int64(len(part)) < from { // a block may end inside a character
-			for n := 1; n < utf8.UTFMax && n < len(part); n++ {
-				if end := part[len(part)-n:]; utf8.RuneStart(end[0]) && !utf8.FullRune(end) {
-					part = part[:len(part)-n]
-					break
-				}
-			}
+			part = part[:len(part)-format.Partial(part)]
 		}
 		p.at += int64(len(part))
 		if i := bytes.LastIndexByte(part, '\n'); i >= 0 {

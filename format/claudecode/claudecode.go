@@ -16,12 +16,10 @@ import (
 const Name = "claude-code"
 
 // Codec returns the codec for transcripts of Claude Code.
-func Codec() format.Codec { return transcript.Codec(agent()) }
-
-func agent() *transcript.Agent {
-	return &transcript.Agent{Name: Name, Program: "Claude Code", Is: is, Note: note, Say: say, Write: write, Path: path,
+func Codec() format.Codec {
+	return transcript.Codec(&transcript.Agent{Name: Name, Program: "Claude Code", Is: is, Note: note, Say: say, Write: write, Path: path,
 		Skips:     []string{"toolUseResult", "input", "usage", "thinking", "signature", "source", "snapshot", "rendered", "shape", "params", "systemPrompt", "tools"},
-		SkipsText: []string{"data", "output", "fullOutput"}}
+		SkipsText: []string{"data", "output", "fullOutput"}})
 }
 
 // The types of records that the decoder interprets. Records of other types are stored unchanged.

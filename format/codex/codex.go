@@ -18,12 +18,10 @@ import (
 const Name = "codex"
 
 // Codec returns the codec for transcripts of Codex.
-func Codec() format.Codec { return transcript.Codec(agent()) }
-
-func agent() *transcript.Agent {
-	return &transcript.Agent{Name: Name, Program: "Codex", Is: is, Note: note, Say: say, Write: write, Path: path, Version7: true,
+func Codec() format.Codec {
+	return transcript.Codec(&transcript.Agent{Name: Name, Program: "Codex", Is: is, Note: note, Say: say, Write: write, Path: path, Version7: true,
 		Skips: []string{"arguments", "input", "output", "encrypted_content", "base_instructions", "instructions", "aggregated_output",
-			"replacement_history", "changes", "dynamic_tools", "state", "stdout", "stderr", "formatted_output", "summary", "rate_limits", "image_url", "result"}}
+			"replacement_history", "changes", "dynamic_tools", "state", "stdout", "stderr", "formatted_output", "summary", "rate_limits", "image_url", "result"}})
 }
 
 // The types of records that the decoder interprets. Before version 0.32, records had no envelope: the

@@ -18,11 +18,9 @@ import (
 const Name = "copilot"
 
 // Codec returns the codec for transcripts of Copilot CLI.
-func Codec() format.Codec { return transcript.Codec(agent()) }
-
-func agent() *transcript.Agent {
-	return &transcript.Agent{Name: Name, Program: "Copilot CLI", Is: is, Note: note, Say: say, Write: write, Path: path,
-		Skips: []string{"arguments", "result", "transformedContent", "toolTelemetry", "reasoningOpaque", "reasoningText", "modelMetrics", "input", "output"}}
+func Codec() format.Codec {
+	return transcript.Codec(&transcript.Agent{Name: Name, Program: "Copilot CLI", Is: is, Note: note, Say: say, Write: write, Path: path,
+		Skips: []string{"arguments", "result", "transformedContent", "toolTelemetry", "reasoningOpaque", "reasoningText", "modelMetrics", "input", "output"}})
 }
 
 func is(v jsonvalue.Value) bool {

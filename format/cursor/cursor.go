@@ -18,11 +18,9 @@ import (
 const Name = "cursor"
 
 // Codec returns the codec for transcripts of Cursor. They can only be read.
-func Codec() format.Codec { return transcript.Codec(agent()) }
-
-func agent() *transcript.Agent {
-	return &transcript.Agent{Name: Name, Program: "Cursor", Is: is, Note: note, Say: say, Unrecorded: true,
-		Skips: []string{"input"}}
+func Codec() format.Codec {
+	return transcript.Codec(&transcript.Agent{Name: Name, Program: "Cursor", Is: is, Note: note, Say: say, Unrecorded: true,
+		Skips: []string{"input"}})
 }
 
 func is(v jsonvalue.Value) bool {

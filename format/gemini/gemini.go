@@ -19,11 +19,9 @@ import (
 const Name = "gemini"
 
 // Codec returns the codec for transcripts of Gemini CLI.
-func Codec() format.Codec { return transcript.Codec(agent()) }
-
-func agent() *transcript.Agent {
-	return &transcript.Agent{Name: Name, Program: "Gemini CLI", Is: is, Array: "messages", Note: note, Say: say, Write: write, Path: path,
-		Skips: []string{"args", "result", "resultDisplay", "response", "thoughts", "inlineData", "memoryScratchpad", "tokens"}}
+func Codec() format.Codec {
+	return transcript.Codec(&transcript.Agent{Name: Name, Program: "Gemini CLI", Is: is, Array: "messages", Note: note, Say: say, Write: write, Path: path,
+		Skips: []string{"args", "result", "resultDisplay", "response", "thoughts", "inlineData", "memoryScratchpad", "tokens"}})
 }
 
 func is(v jsonvalue.Value) bool { return transcript.Has(v, "sessionId", "projectHash") }

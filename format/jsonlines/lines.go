@@ -46,7 +46,7 @@ func NewReader(f format.File, skips func(name string, kind jsonvalue.Kind) bool)
 	if skips == nil {
 		skips = func(string, jsonvalue.Kind) bool { return false }
 	}
-	return &Reader{path: f.Path, window: format.NewPassingWindow(f), size: f.Size, skips: skips}
+	return &Reader{path: f.Path, window: format.NewWindow(f), size: f.Size, skips: skips}
 }
 
 // Size returns the size of the file.

@@ -40,7 +40,7 @@ type Finding struct {
 func Check(f format.File, h domarkx.Header, n int) (Finding, error) {
 	c := checker{path: f.Path}
 	c.found.path, c.found.configs = f.Path, map[string]configBlock{}
-	lines := format.NewPassingWindow(f)
+	lines := format.NewWindow(f)
 	for at := int64(0); at < f.Size; {
 		raw, whole, err := lines.Line(at)
 		if err != nil {

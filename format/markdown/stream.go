@@ -71,8 +71,8 @@ func (p place) heading() int64 { return p.line + int64(p.indent) }
 // divided opens a document whose messages are read on demand. It returns errIncludes if the
 // document may include files.
 func divided(f format.File) (format.Stream, error) {
-	d := &division{file: f, messages: format.NewPassingWindow(f)}
-	lines := format.NewPassingWindow(f)
+	d := &division{file: f, messages: format.NewWindow(f)}
+	lines := format.NewWindow(f)
 	at, number, err := d.front(lines)
 	if err != nil {
 		return format.Stream{}, err

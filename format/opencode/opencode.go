@@ -21,11 +21,9 @@ import (
 const Name = "opencode"
 
 // Codec returns the codec for exports of OpenCode.
-func Codec() format.Codec { return transcript.Codec(agent()) }
-
-func agent() *transcript.Agent {
-	return &transcript.Agent{Name: Name, Program: "OpenCode", Is: is, Array: "messages", Note: note, Say: say, Write: write,
-		Skips: []string{"input", "output", "metadata", "snapshot", "url", "summary", "permission", "diffs"}}
+func Codec() format.Codec {
+	return transcript.Codec(&transcript.Agent{Name: Name, Program: "OpenCode", Is: is, Array: "messages", Note: note, Say: say, Write: write,
+		Skips: []string{"input", "output", "metadata", "snapshot", "url", "summary", "permission", "diffs"}})
 }
 
 func is(v jsonvalue.Value) bool {

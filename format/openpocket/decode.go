@@ -68,8 +68,6 @@ type decoder struct {
 	s    string
 	doc  *domarkx.Document
 	more int // reports that are not listed
-
-	at, line int // an offset up to which lines were counted, and the line that it is in, from 0
 }
 
 // maxReports limits the number of reports about one document.
@@ -81,15 +79,8 @@ func (d *decoder) report(offset int, msg string) {
 		d.more++
 		return
 	}
-	offset = max(0, min(offset, len(d.s)))
-	if offset < d.at { // seldom
-		d.at, d.line = 0, 0
-	}
-	d.line += strings.Count(d.s[d.at:offset], "\n")
-	d.at = offset
-	start := strings.LastIndexByte(d.s[:offset], '\n') + 1
-	_, column := syntax.Position([]byte(d.s[start:offset]), offset-start)
-	d.doc.Damage = append(d.doc.Damage, &syntax.Error{Path: d.src.Path, Line: d.line + 1, Column: column, Msg: msg})
+	line, column := syntax.Position([]byte(d.s), offset)
+	d.doc.Damage = append(d.doc.Damage, &syntax.Error{Path: d.src.Path, Line: line, Column: column, Msg: msg})
 }
 
 // idTime is the layout, as in package time, of the time that serves as an ID.

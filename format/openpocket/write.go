@@ -89,25 +89,16 @@ func next(document []byte, p piece) ([]byte, bool) {
 // readsAs reports whether a document with an appended piece reads as the former document followed by
 // that piece, and cannot be read in any other way.
 func readsAs(document string, p piece) bool {
-	before := readHeader(document)
+	h := readHeader(document)
 	longer := string(appendPiece([]byte(document), p))
-	after := readHeader(longer)
-	if before.cut || after.cut || before.task != after.task || before.body != after.body {
+	if h.cut || !readsAsHeader(longer, h) {
 		return false
 	}
-	was, now := split(document[before.body:], 0), split(longer[before.body:], 0)
-	if len(now) != len(was)+1 {
-		return false
+	written := split(document[h.body:], 0)
+	for i := range written {
+		written[i].offset, written[i].ambiguous = 0, true // they stay as they are
 	}
-	for i, w := range was {
-		w.ambiguous, now[i].ambiguous = false, false
-		if now[i] != w {
-			return false
-		}
-	}
-	last := now[len(was)]
-	last.offset = 0
-	return last == p
+	return areSame(append(written, p), split(longer[h.body:], 0))
 }
 
 // blanked puts a space before those lines of a text that begin like a boundary.

@@ -20,11 +20,9 @@ import (
 const Name = "qwen"
 
 // Codec returns the codec for transcripts of Qwen Code.
-func Codec() format.Codec { return transcript.Codec(agent()) }
-
-func agent() *transcript.Agent {
-	return &transcript.Agent{Name: Name, Program: "Qwen Code", Is: is, Note: note, Say: say, Write: write, Path: path,
-		Skips: []string{"args", "response", "toolCallResult", "inlineData", "usageMetadata", "uiEvent", "snapshot"}}
+func Codec() format.Codec {
+	return transcript.Codec(&transcript.Agent{Name: Name, Program: "Qwen Code", Is: is, Note: note, Say: say, Write: write, Path: path,
+		Skips: []string{"args", "response", "toolCallResult", "inlineData", "usageMetadata", "uiEvent", "snapshot"}})
 }
 
 func is(v jsonvalue.Value) bool {
