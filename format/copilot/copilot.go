@@ -183,13 +183,12 @@ func (o *writing) answer(t transcript.Turn, at string, step int, parts []transcr
 		}
 		requests = append(requests, transcript.Object("toolCallId", p.Call.ID, "name", p.Call.Tool, "arguments", p.Call.Arguments, "type", "function"))
 	}
-	data := transcript.Object("messageId", o.UUID("message", t.ID, strconv.Itoa(step)), "content", strings.Join(texts, "\n\n"), "toolRequests", transcript.List(requests...))
+	var tokens any
 	if t.Usage != nil && step == 0 {
-		data = data.With("outputTokens", transcript.Num(t.Usage.Output))
+		tokens = t.Usage.Output
 	}
-	if o.Model != "" {
-		data = data.With("model", transcript.Str(o.Model))
-	}
+	data := transcript.Object("messageId", o.UUID("message", t.ID, strconv.Itoa(step)), "content", strings.Join(texts, "\n\n"),
+		"toolRequests", transcript.List(requests...), "outputTokens", tokens, "model", transcript.Maybe(o.Model))
 	o.event(at, "assistant.message", data)
 	for _, p := range parts {
 		if p.Call == nil {

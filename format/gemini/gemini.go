@@ -288,18 +288,16 @@ func answer(w *transcript.Writer, t transcript.Turn, id, at string, step []trans
 		calls = append(calls, transcript.Object("id", p.Call.ID, "name", p.Call.Tool, "args", p.Call.Arguments, "result", transcript.List(response),
 			"status", status, "timestamp", at))
 	}
-	record := transcript.Object("id", id, "timestamp", at, "type", "gemini", "content", strings.Join(texts, "\n\n"))
+	var tokens, all any
 	if u := t.Usage; u != nil && last {
-		record = record.With("tokens", transcript.Object("input", u.Input+u.CacheRead+u.CacheWrite, "output", u.Output-u.Reasoning, "cached", u.CacheRead,
-			"thoughts", u.Reasoning, "tool", int64(0), "total", u.Input+u.CacheRead+u.CacheWrite+u.Output))
-	}
-	if w.Model != "" {
-		record = record.With("model", transcript.Str(w.Model))
+		tokens = transcript.Object("input", u.Input+u.CacheRead+u.CacheWrite, "output", u.Output-u.Reasoning, "cached", u.CacheRead,
+			"thoughts", u.Reasoning, "tool", int64(0), "total", u.Input+u.CacheRead+u.CacheWrite+u.Output)
 	}
 	if len(calls) > 0 {
-		record = record.With("toolCalls", transcript.List(calls...))
+		all = transcript.List(calls...)
 	}
-	return record
+	return transcript.Object("id", id, "timestamp", at, "type", "gemini", "content", strings.Join(texts, "\n\n"),
+		"tokens", tokens, "model", transcript.Maybe(w.Model), "toolCalls", all)
 }
 
 // path returns where Gemini CLI keeps a transcript. It leaves out the directory of the project, whose

@@ -15,7 +15,7 @@ const maxColoured = 4 << 20
 func writeCode(b *bytes.Buffer, language, code string) {
 	code = clean(code)
 	if language == "diff" || language == "patch" || isDiff(code) {
-		writeDiff(b, code)
+		WriteDiff(b, code)
 		return
 	}
 	b.WriteString("<pre><code")
@@ -45,13 +45,11 @@ func isDiff(s string) bool {
 }
 
 // WriteDiff writes a unified diff with its lines coloured.
-func WriteDiff(b *bytes.Buffer, diff string) { writeDiff(b, clean(diff)) }
-
-func writeDiff(b *bytes.Buffer, diff string) {
+func WriteDiff(b *bytes.Buffer, diff string) {
 	b.WriteString(`<pre class="diff"><code>`)
 	var hunk [2]int // how many old and new lines the hunk still has
 	isPatch := false
-	for line := range strings.Lines(diff) {
+	for line := range strings.Lines(clean(diff)) {
 		class := ""
 		switch isHunk := hunk[0] > 0 || hunk[1] > 0 || isPatch; {
 		case strings.HasPrefix(line, "@@"):

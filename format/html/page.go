@@ -7,7 +7,6 @@ import (
 	"encoding/base64"
 	"fmt"
 	"io"
-	"sync"
 
 	"github.com/domarkx/domarkx/format/transcript"
 )
@@ -17,11 +16,9 @@ var styles string
 
 // Policy returns the Content-Security-Policy of pages: no scripts, no loading except for images
 // embedded in the page, and no style sheet except this package's.
-func Policy() string { return policy() }
-
-var policy = sync.OnceValue(func() string {
+func Policy() string {
 	return "default-src 'none'; img-src data:; style-src " + StyleHash() + "; base-uri 'none'; form-action 'none'"
-})
+}
 
 // Hash returns the source expression of an inline style or script for a Content-Security-Policy:
 // 'sha256-BASE64' (CSP Level 3, section 2.3.1).
@@ -42,7 +39,7 @@ func Write(to io.Writer, s Session) error {
 	}
 	var head bytes.Buffer
 	title := w.title()
-	begin(&head, title)
+	Begin(&head, title, Policy(), "")
 	w.header(&head, title)
 	writePrompts(&head, w.prompts, "", len(w.prompts) <= 40)
 	head.WriteString("<main>\n")
@@ -54,8 +51,6 @@ func Write(to io.Writer, s Session) error {
 	_, err = body.WriteTo(to)
 	return err
 }
-
-func begin(b *bytes.Buffer, title string) { Begin(b, title, Policy(), "") }
 
 // Begin writes the beginning of a page, up to its content. styles are added to the style sheet and to
 // the Content-Security-Policy.
@@ -101,10 +96,10 @@ func (w *writer) header(b *bytes.Buffer, title string) {
 	}
 	b.WriteString("</p>\n<p class=\"meta\">")
 	if t.first > 0 {
-		writeTime(b, t.first)
+		WriteTime(b, t.first)
 		if t.last-t.first >= 60 {
 			b.WriteString(" – ")
-			writeTime(b, t.last)
+			WriteTime(b, t.last)
 		}
 	}
 	fmt.Fprintf(b, "<span> %s</span>", plural(t.messages, "message"))
@@ -153,7 +148,7 @@ func writePrompt(b *bytes.Buffer, p prompt, dir string) {
 	}
 	enclose(b, "#"+p.anchor+`">`, p.text, "</a>")
 	if p.date > 0 {
-		writeTime(b, p.date)
+		WriteTime(b, p.date)
 	}
 	b.WriteString("</li>\n")
 }
@@ -187,6 +182,3 @@ func Escape(dst *bytes.Buffer, s string) { escape(dst, clean(s)) }
 // Line returns at most n characters of the first non-empty line of a text, followed by "…" if the text
 // has more.
 func Line(s string, n int) string { return plain(clean(cut(s, n))) }
-
-// WriteTime writes a time, given in Unix seconds.
-func WriteTime(dst *bytes.Buffer, unix int64) { writeTime(dst, unix) }

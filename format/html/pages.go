@@ -58,7 +58,7 @@ func WritePages(s Session, dir, index string, create func(name string, data []by
 	w.prompts = nil
 	var b bytes.Buffer
 	title := w.title()
-	begin(&b, title)
+	Begin(&b, title, Policy(), "")
 	w.header(&b, title)
 	fmt.Fprintf(&b, "<main>\n<p class=\"meta\">The messages are on %d pages, in the directory <code>", n-1)
 	escape(&b, clean(dir))
@@ -81,7 +81,7 @@ func page(w *writer, body []byte, index string, n, first, last int, more bool) [
 	}
 	links.WriteString("</nav>\n")
 	title := clean(w.session.Name) + fmt.Sprintf(", page %d", n)
-	begin(&b, title)
+	Begin(&b, title, Policy(), "")
 	b.WriteString("<header>\n<h1>")
 	escape(&b, title)
 	fmt.Fprintf(&b, "</h1>\n<p class=\"meta\">Messages %d to %d</p>\n</header>\n", first, last-1)

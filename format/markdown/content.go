@@ -20,7 +20,7 @@ func ParseContent(text string) ([]domarkx.Block, error) {
 	if !strings.Contains(text, "```") && !strings.Contains(text, "~~~") && strings.IndexByte(text, '\r') < 0 {
 		return oneText(text), nil // without fences, there is no code
 	}
-	s := source{text: []byte(text), said: text}
+	s := source{text: []byte(text)}
 	var blocks []domarkx.Block
 	err := split(s.text, plain, func(sec section) error {
 		for i := range sec.segments {
@@ -47,17 +47,6 @@ func oneText(text string) []domarkx.Block {
 // Markdown can hold them.
 func RenderContent(blocks []domarkx.Block) string {
 	return string(appendBlocks(nil, blocks))
-}
-
-// RendersAs reports whether [RenderContent] returns text for blocks.
-func RendersAs(blocks []domarkx.Block, text string) bool {
-	space := renderings.Get().(*[]byte)
-	defer renderings.Put(space)
-	body := appendBlocks((*space)[:0], blocks)
-	if cap(body) <= maxKeptRendering {
-		*space = body
-	}
-	return string(body) == text
 }
 
 // appendBlocks appends the rendering of content.

@@ -100,16 +100,7 @@ func (d *decoder) frontMatter(name string, start int) (rest, number int, err err
 }
 
 func (d *decoder) userMetadata(name string, front []byte) error {
-	v, err := parseYAML(unixLines(front))
-	if err == nil && v.Kind() == jsonvalue.Null {
-		v = jsonvalue.ObjectValue()
-	}
-	if err == nil && v.Kind() != jsonvalue.Object {
-		err = yamlError(1, 1, "is a YAML %s, expected a mapping", yamlKind(v))
-	}
-	if err == nil && v.Depth() > jsonvalue.MaxDepth-depthUserMetadata {
-		err = yamlError(1, 1, "is nested too deep")
-	}
+	v, err := parseMapping(unixLines(front), depthUserMetadata)
 	if err != nil {
 		var e *syntax.Error
 		if !errors.As(err, &e) {

@@ -20,16 +20,7 @@ func (s *source) config(seg segment, what string, depth int) (jsonvalue.Value, e
 	if isJSON(seg, code) {
 		return s.object(seg, what, depth)
 	}
-	v, err := parseYAML(code)
-	if err == nil && v.Kind() == jsonvalue.Null && v.Text() == "" {
-		v = jsonvalue.ObjectValue()
-	}
-	if err == nil && v.Kind() != jsonvalue.Object {
-		err = &syntax.Error{Line: 1, Column: 1, Msg: "is a YAML " + yamlKind(v) + ", expected a mapping"}
-	}
-	if err == nil && v.Depth() > jsonvalue.MaxDepth-depth {
-		err = &syntax.Error{Line: 1, Column: 1, Msg: "is nested too deep"}
-	}
+	v, err := parseMapping(code, depth)
 	if err != nil {
 		return v, s.errorIn(seg, what+" block", err)
 	}
@@ -39,6 +30,21 @@ func (s *source) config(seg segment, what string, depth int) (jsonvalue.Value, e
 // isJSON reports whether a block with that content is JSON, not YAML.
 func isJSON(seg segment, code []byte) bool {
 	return seg.is("json") || bytes.HasPrefix(bytes.TrimLeft(code, " \t\n\r"), []byte("{"))
+}
+
+// parseMapping reads YAML that is a mapping, or nothing, at the given depth in the document.
+func parseMapping(text []byte, depth int) (jsonvalue.Value, error) {
+	v, err := parseYAML(text)
+	switch {
+	case err != nil:
+	case v.Kind() == jsonvalue.Null:
+		v = jsonvalue.ObjectValue()
+	case v.Kind() != jsonvalue.Object:
+		err = yamlError(1, 1, "is a YAML %s, expected a mapping", yamlKind(v))
+	case v.Depth() > jsonvalue.MaxDepth-depth:
+		err = yamlError(1, 1, "is nested too deep")
+	}
+	return v, err
 }
 
 func yamlKind(v jsonvalue.Value) string {

@@ -149,7 +149,7 @@ func (s *source) blocks(segments []segment) []domarkx.Block {
 		switch len(parts) {
 		case 0:
 		case 1: // the text may be large; it is copied only once
-			blocks = append(blocks, domarkx.Block{Type: domarkx.TextBlock, Text: s.valid(parts[0])})
+			blocks = append(blocks, domarkx.Block{Type: domarkx.TextBlock, Text: valid(parts[0])})
 		default:
 			blocks = append(blocks, domarkx.Block{Type: domarkx.TextBlock, Text: valid(bytes.Join(parts, []byte("\n\n")))})
 		}

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonvalue"
@@ -158,20 +157,8 @@ func appendText(dst []byte, text string) []byte {
 
 // WriteMessage returns the message with the layout of its canonical rendering.
 func WriteMessage(m domarkx.Message) domarkx.WrittenMessage {
-	space := renderings.Get().(*[]byte)
-	body := appendMessage((*space)[:0], m)
-	written := domarkx.WrittenMessage{Message: m, Written: domarkx.Written{Layout: canonicalLayout(body)}}
-	if cap(body) <= maxKeptRendering {
-		*space = body
-	}
-	renderings.Put(space)
-	return written
+	return domarkx.WrittenMessage{Message: m, Written: domarkx.Written{Layout: canonicalLayout(RenderMessage(m))}}
 }
-
-// renderings pools buffers for renderings from which only the layout is needed.
-var renderings = sync.Pool{New: func() any { return new([]byte) }}
-
-const maxKeptRendering = 1 << 20
 
 // WriteHeader returns the layout of the header's canonical rendering.
 func WriteHeader(h domarkx.Header) domarkx.Written {

@@ -14,16 +14,6 @@ import (
 type source struct {
 	text []byte
 	runs []origin // in order; the first begins at 0
-	said string   // the string that text was converted from, if it is valid UTF-8; otherwise ""
-}
-
-// valid returns a part of the text as a string in which U+FFFD replaces each byte that is not valid
-// UTF-8. It avoids a copy where possible.
-func (s *source) valid(part []byte) string {
-	if at := cap(s.text) - cap(part); s.said != "" && len(part) > 0 && at >= 0 && at < len(s.text) && &s.text[at] == &part[0] {
-		return s.said[at : at+len(part)]
-	}
-	return valid(part)
 }
 
 // An origin says where a run of lines came from.
@@ -78,7 +68,7 @@ func (s *source) errorIn(seg segment, what string, err error) error {
 // code returns the content of a code block: its lines joined by LF.
 func (s *source) code(seg segment) string {
 	body := unindent(chomp(s.text[seg.bodyStart:seg.bodyEnd]), seg.fence.indent)
-	return s.valid(unixLines(body))
+	return valid(unixLines(body))
 }
 
 // words returns the words of a code block's info string.

@@ -150,20 +150,13 @@ func write(w *transcript.Writer) error {
 				results = append(results, transcript.Object("functionResponse", transcript.Object("id", p.Call.ID, "name", p.Call.Tool,
 					"response", transcript.Object(member, p.Result.Said()))))
 			}
-			line("assistant", "model", parts, "model", model(w), "usageMetadata", usage(t, i == len(steps)-1))
+			line("assistant", "model", parts, "model", transcript.Maybe(w.Model), "usageMetadata", usage(t, i == len(steps)-1))
 			for _, result := range results {
 				line("tool_result", "user", []jsonvalue.Value{result})
 			}
 		}
 	}
 	return nil
-}
-
-func model(w *transcript.Writer) any {
-	if w.Model == "" {
-		return nil
-	}
-	return w.Model
 }
 
 func usage(t transcript.Turn, last bool) any {

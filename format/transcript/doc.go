@@ -9,6 +9,8 @@
 package transcript
 
 import (
+	"slices"
+
 	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/syntax"
 )
@@ -154,13 +156,7 @@ func (s *Session) In(cwd, branch string) {
 	if s.Cwd == "" {
 		s.Cwd = cwd
 	}
-	if branch == "" || len(s.Branches) == maxBranches {
-		return
+	if branch != "" && len(s.Branches) < maxBranches && !slices.Contains(s.Branches, branch) {
+		s.Branches = append(s.Branches, branch)
 	}
-	for _, b := range s.Branches {
-		if b == branch {
-			return
-		}
-	}
-	s.Branches = append(s.Branches, branch)
 }

@@ -230,25 +230,16 @@ func (m *Message) finish() domarkx.WrittenMessage {
 
 // metadata returns the members of message_metadata.
 func (m *Message) metadata() []jsonvalue.Member {
-	var members []jsonvalue.Member
-	add := func(name, value string) {
-		if value != "" {
-			members = append(members, jsonvalue.Member{Name: name, Value: Str(value)})
-		}
-	}
-	add("id", m.ID)
-	add("model", m.Model)
-	add("stop_reason", m.Stop)
+	var usage, queued any
 	if u := m.Usage; u != nil {
-		members = append(members, jsonvalue.Member{Name: "usage", Value: Object("input", u.Input, "cache_read", u.CacheRead,
-			"cache_write", u.CacheWrite, "output", u.Output, "reasoning", u.Reasoning)})
+		usage = Object("input", u.Input, "cache_read", u.CacheRead, "cache_write", u.CacheWrite, "output", u.Output, "reasoning", u.Reasoning)
 	}
-	add("cwd", m.Cwd)
-	add("git_branch", m.Branch)
 	if m.queued {
-		members = append(members, jsonvalue.Member{Name: "queued", Value: jsonvalue.BoolValue(true)})
+		queued = true
 	}
-	return append(members, m.extra...)
+	about := Object("id", Maybe(m.ID), "model", Maybe(m.Model), "stop_reason", Maybe(m.Stop), "usage", usage, "cwd", Maybe(m.Cwd),
+		"git_branch", Maybe(m.Branch), "queued", queued)
+	return append(about.Members(), m.extra...)
 }
 
 // splitText splits consecutive texts into blocks. It also returns the text between the blocks, or

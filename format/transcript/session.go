@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"strings"
 	"unicode"
 
@@ -25,16 +26,7 @@ const (
 // header returns the front matter of a session.
 func (a *Agent) header(s Session) domarkx.Header {
 	h := domarkx.NewHeader()
-	text := func(s string) any {
-		if s == "" {
-			return nil
-		}
-		return s
-	}
-	title := format.Title(s.Title)
-	if title == "" {
-		title = format.Title(s.Prompt)
-	}
+	title := cmp.Or(format.Title(s.Title), format.Title(s.Prompt))
 	var branches any
 	if len(s.Branches) > 0 {
 		items := make([]jsonvalue.Value, len(s.Branches))
@@ -43,8 +35,8 @@ func (a *Agent) header(s Session) domarkx.Header {
 		}
 		branches = List(items...)
 	}
-	about := Object(keyTitle, text(title), keyAgent, a.Name, keySession, text(s.ID), keySub, text(s.Sub), keyParent, text(s.Parent),
-		keyCreated, text(s.Created), keyCwd, text(s.Cwd), keyBranches, branches)
+	about := Object(keyTitle, Maybe(title), keyAgent, a.Name, keySession, Maybe(s.ID), keySub, Maybe(s.Sub), keyParent, Maybe(s.Parent),
+		keyCreated, Maybe(s.Created), keyCwd, Maybe(s.Cwd), keyBranches, branches)
 	h.UserMetadata = &about
 	return h
 }
@@ -92,11 +84,7 @@ func (a *Agent) identify(h domarkx.Header) format.Identity {
 		id.ID = identity(s.ID, s.Sub, Text(h.Meta(), keyFork))
 	}
 	if s.Parent != "" && !a.isPart(h) {
-		name := s.Sub
-		if name == "" {
-			name = s.ID
-		}
-		id.Parent, id.Suffix = identity(s.Parent, "", ""), subSuffix(name)
+		id.Parent, id.Suffix = identity(s.Parent, "", ""), subSuffix(cmp.Or(s.Sub, s.ID))
 	}
 	return id
 }
@@ -127,11 +115,7 @@ func (a *Agent) sessionName(s Session) string {
 	if t, ok := format.ParseTime(s.Created); ok {
 		day = t.UTC().Format("2006-01-02")
 	}
-	slug := Slug(s.Title)
-	if slug == "" {
-		slug = "untitled"
-	}
-	return a.Name + "/" + day + "-" + slug
+	return a.Name + "/" + day + "-" + cmp.Or(Slug(s.Title), "untitled")
 }
 
 // Slug converts text to a part of a name: its letters and digits in lower case, with "-" in place

@@ -66,6 +66,14 @@ func List(items ...jsonvalue.Value) jsonvalue.Value { return jsonvalue.ArrayValu
 // Object is [jsonvalue.ObjectOf].
 func Object(pairs ...any) jsonvalue.Value { return jsonvalue.ObjectOf(pairs...) }
 
+// Maybe returns a value for [Object]: none for "".
+func Maybe(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}
+
 // Code returns a code block.
 func Code(language, text string) domarkx.Block {
 	return domarkx.Block{Type: domarkx.CodeBlock, Language: language, Text: text}
