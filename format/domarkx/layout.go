@@ -132,9 +132,6 @@ func spanIntact(i, n int, layout func(i int) *Layout) bool {
 // Separator returns the text between two pieces: the end of an open fence, a missing line end, and
 // a blank line unless the next piece is tight.
 func Separator(before, next Layout) string {
-	if before.Fence == "" && before.Tail == TailLine && !next.Tight { // the common case
-		return "\n"
-	}
 	var b strings.Builder
 	tail := before.Tail
 	if before.Fence != "" {

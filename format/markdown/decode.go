@@ -73,7 +73,7 @@ func open(raw []byte, name string, include func(string) ([]byte, error)) (*decod
 		return nil, err
 	}
 	x := expander{include: include, directory: path.Dir(name), files: map[string]*file{}}
-	if d.source, d.directives, err = x.document(raw, name, start, line); err != nil {
+	if d.source, d.directives, err = x.expand(raw[start:], name, "", start, line, 0); err != nil {
 		return nil, err
 	}
 	d.doc.Includes = x.includes()

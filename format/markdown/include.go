@@ -41,24 +41,6 @@ type expander struct {
 	expanded   int
 }
 
-// document expands the document from offset start, which is the beginning of line number first. It
-// returns the positions of the directives in the document.
-func (x *expander) document(raw []byte, name string, start, first int) (source, []int, error) {
-	s, at, err := x.expand(raw[start:], name, "", first, 0)
-	if err != nil {
-		return s, nil, err
-	}
-	for i := range s.runs {
-		if s.runs[i].raw >= 0 {
-			s.runs[i].raw += start
-		}
-	}
-	for i := range at {
-		at[i] += start
-	}
-	return s, at, nil
-}
-
 // includes returns the files that were read, sorted by path.
 func (x *expander) includes() []domarkx.Include {
 	var list []domarkx.Include
@@ -69,10 +51,10 @@ func (x *expander) includes() []domarkx.Include {
 	return list
 }
 
-// expand replaces the directives in a text of the file called name. Included paths are relative to
-// dir. The text begins at line number first. It also returns the positions of the directives in text.
-func (x *expander) expand(text []byte, name, dir string, number, depth int) (source, []int, error) {
-	begin := origin{raw: 0, path: name, line: number}
+// expand replaces the directives in a text of the file called name, which begins at offset start and is
+// line number and what follows. Included paths are relative to dir. It also returns the positions of the directives in the file.
+func (x *expander) expand(text []byte, name, dir string, start, number, depth int) (source, []int, error) {
+	begin := origin{raw: start, path: name, line: number}
 	if !mayInclude(text) {
 		return source{text: text, runs: []origin{begin}}, nil, nil
 	}
@@ -92,8 +74,8 @@ func (x *expander) expand(text []byte, name, dir string, number, depth int) (sou
 				}
 				return out, nil, err
 			}
-			at = append(at, pos)
-			out.runs = append(out.runs, origin{at: len(out.text), raw: next, path: name, line: number + 1})
+			at = append(at, start+pos)
+			out.runs = append(out.runs, origin{at: len(out.text), raw: start + next, path: name, line: number + 1})
 			copied = next
 		}
 		pos = next
@@ -179,7 +161,7 @@ func (x *expander) file(name string, depth int) (*file, error) {
 	f := &file{data: data, reading: true}
 	x.files[name] = f
 	text := bytes.TrimPrefix(data, []byte(bom))
-	if f.text, _, err = x.expand(text, path.Join(x.directory, name), path.Dir(name), 1, depth+1); err != nil {
+	if f.text, _, err = x.expand(text, path.Join(x.directory, name), path.Dir(name), 0, 1, depth+1); err != nil {
 		return nil, err
 	}
 	f.reading = false

@@ -103,9 +103,6 @@ func (seg *segment) note(sc *scanner, line []byte) {
 // findSlash returns the offset in the next line of a backslash that only prevents the line from
 // beginning a message or including a file; -1 if there is none.
 func findSlash(sc *scanner, line []byte) int {
-	if !slashed(line) {
-		return -1
-	}
 	if h, ok := matchRole(line); ok && h.backslashes > 0 && sc.outside(line) {
 		return h.at
 	}
@@ -113,17 +110,4 @@ func findSlash(sc *scanner, line []byte) int {
 		return d.at
 	}
 	return -1
-}
-
-// slashed reports whether a line begins with a backslash, after white space and
-// quote markers.
-func slashed(line []byte) bool {
-	for _, c := range line {
-		switch c {
-		case ' ', '\t', '>':
-		default:
-			return c == '\\'
-		}
-	}
-	return false
 }

@@ -168,16 +168,11 @@ func (d *division) section(number int, next place, last bool) (tight bool, err e
 
 // readBefore reads the text before the first heading, with front matter and text up to end.
 func (d *division) readBefore(raw []byte, end int) (err error) {
-	b := &decoder{raw: raw, doc: &domarkx.Document{}}
-	start := 0
-	if bytes.HasPrefix(raw, []byte(bom)) {
-		start = len(bom)
-	}
-	start, number, err := b.frontMatter(d.file.Path, start)
+	b, err := open(raw[:end], d.file.Path, nil) // no line is an include
 	if err != nil {
 		return err
 	}
-	b.source = source{text: raw[start:end], runs: []origin{{raw: start, path: d.file.Path, line: number}}}
+	b.raw = raw
 	err = sections(b.text, func(sec section) (err error) {
 		d.unclosed = sec.unclosed
 		d.preamble, err = b.preamble(sec, b.takeWorkspace)
