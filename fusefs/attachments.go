@@ -4,7 +4,6 @@ package fusefs
 
 import (
 	"context"
-	"io"
 	"slices"
 	"strings"
 	"syscall"
@@ -27,28 +26,29 @@ type attachedNode struct {
 // attached returns the inode of a session's attached file, or of a directory of attached
 // files, at a path. tip is the session's newest snapshot.
 func (n *node) attached(ctx context.Context, session string, tip domarkx.Info, path string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
-	files, err := n.attachedFiles(ctx, tip.ID)
+	files, err := n.tree.AttachedTo(ctx, tip.ID)
 	if err != nil {
 		return nil, n.fail("reading the list of attached files", session, err)
 	}
 	for _, f := range files {
 		if f.Path == path {
-			child := &attachedFileNode{fixedFile: fixedFile{node{view: n.view}}, snapshot: tip.ID, file: f, at: time.Unix(tip.Date, 0)}
-			child.attr(&out.Attr, fileMode, f.Size, child.at)
-			return n.NewInode(ctx, child, fs.StableAttr{Mode: syscall.S_IFREG, Ino: number("attached", session, path, f.SHA256), Gen: 1}), 0
+			child := &fixedFile{node: node{view: n.view}, name: path, at: time.Unix(tip.Date, 0), size: f.Size}
+			child.open = func(ctx context.Context) (domarkx.Content, error) {
+				return n.Attachments.Attachment(ctx, tip.ID, f.SHA256)
+			}
+			return child.entry(ctx, n, number("attached", session, path, f.SHA256), 1, out), 0
 		}
 	}
 	if !slices.ContainsFunc(files, func(f domarkx.AttachedFile) bool { return strings.HasPrefix(f.Path, path+"/") }) {
 		return nil, syscall.ENOENT
 	}
-	n.attr(&out.Attr, dirMode, 0, n.started)
 	child := &attachedNode{fixedNode: fixedNode{node{view: n.view}}, session: session, path: path}
-	return n.NewInode(ctx, child, fs.StableAttr{Mode: syscall.S_IFDIR, Ino: number("attached", session, path+"/"), Gen: 1}), 0
+	return n.found(ctx, child, number("attached", session, path+"/"), out)
 }
 
 // listAttached returns the names of the attached files and their directories below a path.
 func (n *node) listAttached(ctx context.Context, session string, tip domarkx.Info, path string) ([]fuse.DirEntry, error) {
-	files, err := n.attachedFiles(ctx, tip.ID)
+	files, err := n.tree.AttachedTo(ctx, tip.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -77,13 +77,6 @@ func (n *node) listAttached(ctx context.Context, session string, tip domarkx.Inf
 	return entries, nil
 }
 
-func (v *view) attachedFiles(ctx context.Context, snapshot string) ([]domarkx.AttachedFile, error) {
-	if v.Attachments == nil {
-		return nil, nil
-	}
-	return v.files.get(ctx, snapshot)
-}
-
 func (n *attachedNode) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
 	ctx = steady(ctx)
 	tip, err := n.Sessions.Info(ctx, n.session)
@@ -104,54 +97,4 @@ func (n *attachedNode) Readdir(ctx context.Context) (fs.DirStream, syscall.Errno
 		return nil, n.fail("listing attached files", n.session, err)
 	}
 	return fs.NewListDirStream(entries), 0
-}
-
-// An attachedFileNode is an attached file below snapshots/<name>/.
-type attachedFileNode struct {
-	fixedFile
-	snapshot string
-	file     domarkx.AttachedFile
-	at       time.Time
-}
-
-func (n *attachedFileNode) Getattr(_ context.Context, _ fs.FileHandle, out *fuse.AttrOut) syscall.Errno {
-	n.attr(&out.Attr, fileMode, n.file.Size, n.at)
-	out.SetTimeout(forever)
-	return 0
-}
-
-func (n *attachedFileNode) Open(ctx context.Context, flags uint32) (fs.FileHandle, uint32, syscall.Errno) {
-	if modeOf(flags).Write {
-		return nil, 0, syscall.EROFS
-	}
-	content, err := n.Attachments.Attachment(steady(ctx), n.snapshot, n.file.SHA256)
-	if err != nil {
-		return nil, 0, n.fail("opening an attached file", n.file.Path, err)
-	}
-	return &attachedHandle{n, content}, fuse.FOPEN_KEEP_CACHE, 0
-}
-
-// An attachedHandle is an open attached file.
-type attachedHandle struct {
-	of      *attachedFileNode
-	content domarkx.Content
-}
-
-var (
-	_ fs.FileReader   = (*attachedHandle)(nil)
-	_ fs.FileReleaser = (*attachedHandle)(nil)
-)
-
-// Read returns a part of the content.
-func (h *attachedHandle) Read(_ context.Context, dest []byte, off int64) (fuse.ReadResult, syscall.Errno) {
-	got, err := h.content.ReadAt(dest, off)
-	if err != nil && err != io.EOF {
-		return nil, h.of.fail("reading an attached file", h.of.file.Path, err)
-	}
-	return fuse.ReadResultData(dest[:got]), 0
-}
-
-// Release closes the content.
-func (h *attachedHandle) Release(context.Context) syscall.Errno {
-	return h.of.fail("closing an attached file", h.of.file.Path, h.content.Close())
 }

@@ -24,23 +24,17 @@ func (n *errorsNode) Lookup(ctx context.Context, name string, out *fuse.EntryOut
 	p := joined(n.path, spelled(name))
 	if session, ok := sessions.SessionOf(p); ok {
 		if data, at, err := n.tree.SaveErrors(session); err == nil {
-			child := &bytesNode{fixedFile: fixedFile{node{view: n.view}}, data: data, at: at}
-			child.attr(&out.Attr, fileMode, int64(len(data)), at)
 			// A changed text gets another inode, so that open files do not change.
-			return n.NewInode(ctx, child, fs.StableAttr{Mode: syscall.S_IFREG, Ino: number("errors", p), Gen: number(string(data))}), 0
+			return n.bytesFile(data, at).entry(ctx, &n.node, number("errors", p), number(string(data)), out), 0
 		}
 	}
 	if slices.Contains(n.tree.Drafts(), p) {
-		data := []byte(sessions.DraftProblem + "\n")
-		child := &bytesNode{fixedFile: fixedFile{node{view: n.view}}, data: data, at: n.started}
-		child.attr(&out.Attr, fileMode, int64(len(data)), child.at)
-		return n.NewInode(ctx, child, fs.StableAttr{Mode: syscall.S_IFREG, Ino: number("errors", p), Gen: 1}), 0
+		return n.bytesFile([]byte(sessions.DraftProblem+"\n"), n.started).entry(ctx, &n.node, number("errors", p), 1, out), 0
 	}
 	if !slices.ContainsFunc(n.troubled(), func(s string) bool { return strings.HasPrefix(s, p+"/") }) {
 		return nil, syscall.ENOENT
 	}
-	n.attr(&out.Attr, dirMode, 0, n.started)
-	return n.NewInode(ctx, &errorsNode{fixedNode: fixedNode{node{view: n.view}}, path: p}, fs.StableAttr{Mode: syscall.S_IFDIR, Ino: number("errors", p+"/"), Gen: 1}), 0
+	return n.found(ctx, &errorsNode{fixedNode: fixedNode{node{view: n.view}}, path: p}, number("errors", p+"/"), out)
 }
 
 func (n *errorsNode) Readdir(context.Context) (fs.DirStream, syscall.Errno) {

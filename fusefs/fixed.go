@@ -3,11 +3,17 @@
 package fusefs
 
 import (
+	"bytes"
 	"context"
+	"io"
+	"sync"
 	"syscall"
+	"time"
 
 	"github.com/hanwen/go-fuse/v2/fs"
 	"github.com/hanwen/go-fuse/v2/fuse"
+
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // A fixedNode is a directory whose names nobody can change, including root. The library
@@ -45,9 +51,10 @@ type (
 var (
 	_ = []changeable{(*fixedNode)(nil), (*directoryNode)(nil)}
 	_ = []listable{(*directoryNode)(nil), (*sessionsNode)(nil), (*attachedNode)(nil), (*messageNode)(nil), (*errorsNode)(nil)}
-	_ = []readable{(*fileNode)(nil), (*documentNode)(nil), (*attachedFileNode)(nil), (*bytesNode)(nil)}
+	_ = []readable{(*fileNode)(nil), (*fixedFile)(nil)}
 
-	_ fs.NodeReader = (*bytesNode)(nil)
+	_ fs.FileReader   = (*fixedHandle)(nil)
+	_ fs.FileReleaser = (*fixedHandle)(nil)
 )
 
 // Getattr is that of a directory without a time of its own.
@@ -89,10 +96,100 @@ func (*fixedNode) Setattr(context.Context, fs.FileHandle, *fuse.SetAttrIn, *fuse
 	return syscall.EROFS
 }
 
-// A fixedFile is the base of a file that nobody can change.
-type fixedFile struct{ node }
+// A fixedFile is a file that nobody can change.
+type fixedFile struct {
+	node
+	name    string // in log entries
+	at      time.Time
+	size    int64                                              // -1 until known
+	measure func(ctx context.Context) (int64, error)           // returns the size; nil if that is known
+	open    func(ctx context.Context) (domarkx.Content, error) // is called for the first read
+}
+
+// bytesFile returns a small file.
+func (v *view) bytesFile(data []byte, at time.Time) *fixedFile {
+	open := func(context.Context) (domarkx.Content, error) { return bytesContent{bytes.NewReader(data)}, nil }
+	return &fixedFile{node: node{view: v}, at: at, size: int64(len(data)), open: open}
+}
+
+type bytesContent struct{ *bytes.Reader }
+
+func (bytesContent) Close() error { return nil }
+
+// entry returns the inode of the file in a directory. If the size is unknown, the
+// attributes expire at once, so that the kernel calls Getattr before it uses them.
+func (n *fixedFile) entry(ctx context.Context, parent *node, ino, gen uint64, out *fuse.EntryOut) *fs.Inode {
+	n.attr(&out.Attr, fileMode, max(n.size, 0), n.at)
+	if n.size >= 0 {
+		out.SetAttrTimeout(forever)
+	}
+	return parent.NewInode(ctx, n, fs.StableAttr{Mode: syscall.S_IFREG, Ino: ino, Gen: gen})
+}
 
 // Setattr fails: only sessions/ can change.
 func (*fixedFile) Setattr(context.Context, fs.FileHandle, *fuse.SetAttrIn, *fuse.AttrOut) syscall.Errno {
 	return syscall.EROFS
+}
+
+func (n *fixedFile) Getattr(ctx context.Context, _ fs.FileHandle, out *fuse.AttrOut) syscall.Errno {
+	size := n.size
+	if size < 0 {
+		var err error
+		if size, err = n.measure(steady(ctx)); err != nil {
+			return n.fail("measuring", n.name, err)
+		}
+	}
+	n.attr(&out.Attr, fileMode, size, n.at)
+	out.SetTimeout(forever)
+	return 0
+}
+
+func (n *fixedFile) Open(_ context.Context, flags uint32) (fs.FileHandle, uint32, syscall.Errno) {
+	if modeOf(flags).Write {
+		return nil, 0, syscall.EROFS
+	}
+	return &fixedHandle{of: n}, fuse.FOPEN_KEEP_CACHE, 0
+}
+
+// A fixedHandle is an open file. Its content stays in memory while it is open, because the
+// kernel reads a piece at a time.
+type fixedHandle struct {
+	of *fixedFile
+
+	mu      sync.Mutex
+	content domarkx.Content // nil before the first read
+}
+
+func (h *fixedHandle) opened(ctx context.Context) (domarkx.Content, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.content != nil {
+		return h.content, nil
+	}
+	content, err := h.of.open(steady(ctx))
+	if err == nil {
+		h.content = content
+	}
+	return content, err
+}
+
+// Read returns a part of the content.
+func (h *fixedHandle) Read(ctx context.Context, dest []byte, off int64) (fuse.ReadResult, syscall.Errno) {
+	content, err := h.opened(ctx)
+	if err != nil {
+		return nil, h.of.fail("opening", h.of.name, err)
+	}
+	got, err := content.ReadAt(dest, off)
+	if err != nil && err != io.EOF {
+		return nil, h.of.fail("reading", h.of.name, err)
+	}
+	return fuse.ReadResultData(dest[:got]), 0
+}
+
+// Release closes the content.
+func (h *fixedHandle) Release(context.Context) syscall.Errno {
+	if h.content == nil {
+		return 0
+	}
+	return h.of.fail("closing", h.of.name, h.content.Close())
 }

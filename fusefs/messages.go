@@ -20,25 +20,28 @@ func (n *sessionsNode) message(ctx context.Context, tip domarkx.Info, name strin
 	if !ok {
 		return nil, syscall.ENOENT
 	}
-	roles, err := n.roles.get(ctx, tip.ID)
-	if err != nil {
-		return nil, n.fail("reading the roles of a session", n.path, err)
+	roles, errno := n.rolesOf(ctx, tip)
+	if errno != 0 {
+		return nil, errno
 	}
 	if k >= len(roles) || roles[k] != role {
 		return nil, syscall.ENOENT
 	}
 	child := &messageNode{fixedNode: fixedNode{node{view: n.view}}, session: n.path, tip: tip, k: k}
-	child.attr(&out.Attr, dirMode, 0, child.at())
-	out.SetAttrTimeout(moment)
-	return n.NewInode(ctx, child, fs.StableAttr{Mode: syscall.S_IFDIR, Ino: messageNumber(tip.ID, k), Gen: 1}), 0
+	return n.found(ctx, child, messageNumber(tip.ID, k), out)
+}
+
+func (n *sessionsNode) rolesOf(ctx context.Context, tip domarkx.Info) ([]domarkx.Role, syscall.Errno) {
+	roles, err := n.roles.Load(tip.ID, func() ([]domarkx.Role, error) { return n.Messages.Roles(ctx, tip.ID) })
+	return roles, n.fail("reading the roles of a session", n.path, err)
 }
 
 func messageNumber(id string, k int) uint64 { return number("message", id, strconv.Itoa(k)) }
 
 func (n *sessionsNode) listMessages(ctx context.Context, tip domarkx.Info) (fs.DirStream, syscall.Errno) {
-	roles, err := n.roles.get(ctx, tip.ID)
-	if err != nil {
-		return nil, n.fail("reading the roles of a session", n.path, err)
+	roles, errno := n.rolesOf(ctx, tip)
+	if errno != 0 {
+		return nil, errno
 	}
 	entries := make([]fuse.DirEntry, len(roles))
 	for k, role := range roles {
@@ -65,8 +68,7 @@ func (n *messageNode) at() time.Time { return time.Unix(n.tip.Date, 0) }
 func (n *messageNode) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
 	for _, form := range []Form{Markdown, JSON} {
 		if name == messageFile+form.extension() {
-			child := &documentNode{fixedFile: fixedFile{node{view: n.view}}, render: render{n.tip.ID, n.k, form}, at: n.at(), size: -1}
-			return child.entry(ctx, &n.node, n.number(form), out), 0
+			return n.document(ctx, render{n.tip.ID, n.k, form}, -1, n.at(), n.number(form), out), 0
 		}
 	}
 	if name == workspaceLink {
@@ -85,8 +87,7 @@ func (n *messageNode) workspace(ctx context.Context, out *fuse.EntryOut) (*fs.In
 		return nil, syscall.ENOENT
 	}
 	child := &linkNode{node: node{view: n.view}, target: target, at: n.at()}
-	child.attr(&out.Attr, linkMode, int64(len(target)), child.at)
-	return n.NewInode(ctx, child, fs.StableAttr{Mode: syscall.S_IFLNK, Ino: n.workspaceNumber(target), Gen: 1}), 0
+	return n.found(ctx, child, n.workspaceNumber(target), out)
 }
 
 func (n *messageNode) workspaceNumber(target string) uint64 {

@@ -108,12 +108,9 @@ func Mount(ctx context.Context, o Options) (*Server, error) {
 func (s *Server) behind(ctx context.Context, o Options) (*view, error) {
 	v := &view{Options: o, started: time.Now(), log: o.Logger, statfs: o.Drafts}
 	v.uid, v.gid = ownerOf()
-	v.documents = newRenders(v.rendered)
-	v.histories = newRecent(32, v.history)
-	v.roles = newRecent(8, o.Messages.Roles)
-	if o.Attachments != nil {
-		v.files = newRecent(64, o.Attachments.Files)
-	}
+	v.documents.make, v.documents.sizes.Most = v.rendered, maxSizes
+	v.documents.kept.Most, v.documents.kept.Cost = maxRenders, func(data []byte) int { return len(data) }
+	v.histories.Most, v.roles.Most = 64, 16
 	c := sessions.Config{Sessions: o.Sessions, Snapshots: store{v}, Attachments: o.Attachments, Logger: o.Logger, Timing: o.Timing, UID: v.uid, GID: v.gid}
 	if o.ReadOnly {
 		v.statfs = filepath.Dir(o.Dir)

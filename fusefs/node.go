@@ -16,6 +16,7 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/fusefs/internal/recent"
 	"github.com/domarkx/domarkx/fusefs/sessions"
 	"github.com/domarkx/domarkx/fusefs/sessions/basis"
 	"github.com/domarkx/domarkx/fusefs/workspaces"
@@ -34,10 +35,9 @@ const (
 type view struct {
 	Options
 	tree      *sessions.Tree
-	documents *renders
-	histories *recent[history]
-	roles     *recent[[]domarkx.Role]
-	files     *recent[[]domarkx.AttachedFile]
+	documents renders
+	histories recent.Cache[string, history]
+	roles     recent.Cache[string, []domarkx.Role]
 	versions  atomic.Pointer[workspaces.FS] // served as workspaces/
 	uid, gid  uint32
 	started   time.Time
@@ -69,6 +69,20 @@ func (v *view) fail(doing, what string, err error) syscall.Errno {
 		v.log.Error(doing, "what", what, "err", err)
 	}
 	return errno
+}
+
+// found returns the inode of a directory or link, with the attributes that it has.
+func (n *node) found(ctx context.Context, child interface {
+	fs.InodeEmbedder
+	fs.NodeGetattrer
+}, ino uint64, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
+	var a fuse.AttrOut
+	if errno := child.Getattr(ctx, nil, &a); errno != 0 {
+		return nil, errno
+	}
+	out.Attr = a.Attr
+	out.SetAttrTimeout(a.Timeout())
+	return n.NewInode(ctx, child, fs.StableAttr{Mode: a.Mode & syscall.S_IFMT, Ino: ino, Gen: 1}), 0
 }
 
 // number returns an inode number that depends only on the parts, so that it is the same
@@ -115,37 +129,6 @@ const (
 )
 
 func ownerOf() (uid, gid uint32) { return uint32(os.Geteuid()), uint32(os.Getegid()) }
-
-// A bytesNode is a small read-only file.
-type bytesNode struct {
-	fixedFile
-	data []byte
-	at   time.Time
-}
-
-func (n *bytesNode) Getattr(_ context.Context, _ fs.FileHandle, out *fuse.AttrOut) syscall.Errno {
-	n.attr(&out.Attr, fileMode, int64(len(n.data)), n.at)
-	out.SetTimeout(forever)
-	return 0
-}
-
-func (n *bytesNode) Open(_ context.Context, flags uint32) (fs.FileHandle, uint32, syscall.Errno) {
-	if modeOf(flags).Write {
-		return nil, 0, syscall.EROFS
-	}
-	return nil, fuse.FOPEN_KEEP_CACHE, 0
-}
-
-func (n *bytesNode) Read(_ context.Context, _ fs.FileHandle, dest []byte, off int64) (fuse.ReadResult, syscall.Errno) {
-	return fuse.ReadResultData(part(n.data, dest, off)), 0
-}
-
-// part returns the bytes for a read of len(dest) bytes.
-func part(data, dest []byte, off int64) []byte {
-	size := int64(len(data))
-	off = min(off, size)
-	return data[off:min(off+int64(len(dest)), size)]
-}
 
 // A linkNode is a symbolic link that never changes.
 type linkNode struct {

@@ -60,9 +60,9 @@ func (n *rootNode) OnAdd(ctx context.Context) {
 	add := func(name string, child fs.InodeEmbedder, mode uint32, ino uint64) {
 		n.AddChild(name, n.NewPersistentInode(ctx, child, fs.StableAttr{Mode: mode, Ino: ino, Gen: 1}), true)
 	}
-	add("README.md", &bytesNode{fixedFile: fixedFile{node{view: n.view}}, data: []byte(readme), at: n.started}, syscall.S_IFREG, number("README.md"))
+	add("README.md", n.bytesFile([]byte(readme), n.started), syscall.S_IFREG, number("README.md"))
 	for _, name := range []string{".ignore", ".gitignore"} {
-		add(name, &bytesNode{fixedFile: fixedFile{node{view: n.view}}, data: []byte(ignored), at: n.started}, syscall.S_IFREG, number(name))
+		add(name, n.bytesFile([]byte(ignored), n.started), syscall.S_IFREG, number(name))
 	}
 	add("sessions", &directoryNode{node: node{view: n.view}, directory: n.tree.Root()}, syscall.S_IFDIR, number("sessions"))
 	for _, kind := range []string{snapshotsDir, messagesDir} {

@@ -3,9 +3,9 @@
 package fusefs
 
 import (
+	"bytes"
 	"context"
 	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
@@ -47,9 +47,7 @@ func (n *sessionsNode) Lookup(ctx context.Context, name string, out *fuse.EntryO
 	if _, err := n.place(ctx, p); err != nil {
 		return nil, n.fail("looking up "+n.kind, p, err)
 	}
-	n.attr(&out.Attr, dirMode, 0, n.started)
-	out.SetAttrTimeout(moment)
-	return n.NewInode(ctx, &sessionsNode{fixedNode{node{view: n.view}}, n.kind, p}, fs.StableAttr{Mode: syscall.S_IFDIR, Ino: number(n.kind, p), Gen: 1}), 0
+	return n.found(ctx, &sessionsNode{fixedNode{node{view: n.view}}, n.kind, p}, number(n.kind, p), out)
 }
 
 func (n *sessionsNode) Readdir(ctx context.Context) (fs.DirStream, syscall.Errno) {
@@ -80,15 +78,14 @@ func (n *sessionsNode) snapshot(ctx context.Context, tip domarkx.Info, name stri
 		if name == latest+form.extension() {
 			target := snapshotName(tip, form)
 			child := &linkNode{node: node{view: n.view}, target: target, at: time.Unix(tip.Date, 0)}
-			child.attr(&out.Attr, linkMode, int64(len(target)), child.at)
-			return n.NewInode(ctx, child, fs.StableAttr{Mode: syscall.S_IFLNK, Ino: number("latest", n.path, target), Gen: 1}), 0
+			return n.found(ctx, child, number("latest", n.path, target), out)
 		}
 	}
 	of, id, form, ok := parseSnapshotName(name)
 	if !ok {
 		return n.attached(ctx, n.path, tip, name, out)
 	}
-	history, err := n.histories.get(ctx, historyKey(n.path, tip.ID))
+	history, err := n.history(ctx, n.path, tip.ID)
 	if err != nil {
 		return nil, n.fail("reading the history of a session", n.path, err)
 	}
@@ -96,11 +93,11 @@ func (n *sessionsNode) snapshot(ctx context.Context, tip domarkx.Info, name stri
 	if !ok || info.Number != of {
 		return nil, syscall.ENOENT
 	}
-	child := &documentNode{fixedFile: fixedFile{node{view: n.view}}, render: render{id, -1, form}, at: time.Unix(info.Date, 0), size: -1}
-	if form == Markdown {
-		child.size = info.Bytes
+	size := info.Bytes
+	if form == JSON {
+		size = -1
 	}
-	return child.entry(ctx, &n.node, number("snapshot", n.path, name), out), 0
+	return n.document(ctx, render{id, -1, form}, size, time.Unix(info.Date, 0), number("snapshot", n.path, name), out), 0
 }
 
 // A history lists the snapshots of a session up to one of them.
@@ -109,23 +106,19 @@ type history struct {
 	byID map[string]domarkx.Info
 }
 
-func historyKey(name, tip string) string { return name + "\x00" + tip }
-
-func (v *view) history(ctx context.Context, key string) (history, error) {
-	name, _, _ := strings.Cut(key, "\x00")
-	all, err := v.Snapshots.History(ctx, name)
-	if err != nil {
-		return history{}, err
-	}
-	h := history{all, make(map[string]domarkx.Info, len(all))}
-	for _, info := range all {
-		h.byID[info.ID] = info
-	}
-	return h, nil
+func (v *view) history(ctx context.Context, name, tip string) (history, error) {
+	return v.histories.Load(name+"\x00"+tip, func() (history, error) {
+		all, err := v.Snapshots.History(ctx, name)
+		h := history{all, make(map[string]domarkx.Info, len(all))}
+		for _, info := range all {
+			h.byID[info.ID] = info
+		}
+		return h, err
+	})
 }
 
 func (n *sessionsNode) listSnapshots(ctx context.Context, tip domarkx.Info) (fs.DirStream, syscall.Errno) {
-	h, err := n.histories.get(ctx, historyKey(n.path, tip.ID))
+	h, err := n.history(ctx, n.path, tip.ID)
 	if err != nil {
 		return nil, n.fail("reading the history of a session", n.path, err)
 	}
@@ -147,65 +140,30 @@ func (n *sessionsNode) listSnapshots(ctx context.Context, tip domarkx.Info) (fs.
 	return fs.NewListDirStream(append(entries, attached...)), 0
 }
 
-// A documentNode is an immutable document or message.
-type documentNode struct {
-	fixedFile
-	render render
-	at     time.Time
-	size   int64 // -1 until known
-}
-
-// entry returns the inode of a document in a directory. If the size is unknown, the
-// attributes expire at once, so that the kernel calls Getattr before it uses them.
-func (n *documentNode) entry(ctx context.Context, parent *node, ino uint64, out *fuse.EntryOut) *fs.Inode {
-	if n.size < 0 {
-		if size, ok := n.documents.size(n.render); ok {
-			n.size = size
+// document returns the inode of an immutable document or message in a directory. size is -1 if it
+// is not known.
+func (n *node) document(ctx context.Context, r render, size int64, at time.Time, ino uint64, out *fuse.EntryOut) *fs.Inode {
+	if size < 0 {
+		if known, ok := n.documents.sizes.Get(r); ok {
+			size = known
 		}
 	}
-	n.attr(&out.Attr, fileMode, max(n.size, 0), n.at)
-	if n.size >= 0 {
-		out.SetAttrTimeout(forever)
+	child := &fixedFile{node: node{view: n.view}, name: r.String(), at: at, size: size}
+	child.measure = func(ctx context.Context) (int64, error) {
+		return n.documents.sizes.Load(r, func() (int64, error) {
+			if r.message < 0 {
+				return n.Snapshots.Size(ctx, r.id, r.form)
+			}
+			data, err := n.documents.get(ctx, r)
+			return int64(len(data)), err
+		})
+	}
+	child.open = func(ctx context.Context) (domarkx.Content, error) {
+		data, err := n.documents.get(ctx, r)
+		return bytesContent{bytes.NewReader(data)}, err
 	}
 	out.SetEntryTimeout(forever)
-	return parent.NewInode(ctx, n, fs.StableAttr{Mode: syscall.S_IFREG, Ino: ino, Gen: 1})
-}
-
-func (n *documentNode) Getattr(ctx context.Context, _ fs.FileHandle, out *fuse.AttrOut) syscall.Errno {
-	ctx = steady(ctx)
-	size, known := n.size, n.size >= 0
-	if !known {
-		size, known = n.documents.size(n.render)
-	}
-	if !known {
-		var err error
-		if size, err = n.measure(ctx); err != nil {
-			return n.fail("measuring", n.render.String(), err)
-		}
-	}
-	n.attr(&out.Attr, fileMode, size, n.at)
-	out.SetTimeout(forever)
-	return 0
-}
-
-// measure returns the size of a document or message, and caches it.
-func (n *documentNode) measure(ctx context.Context) (int64, error) {
-	if n.render.message >= 0 {
-		data, err := n.documents.get(ctx, n.render)
-		return int64(len(data)), err
-	}
-	size, err := n.Snapshots.Size(ctx, n.render.id, n.render.form)
-	if err == nil {
-		n.documents.measured(n.render, size)
-	}
-	return size, err
-}
-
-func (n *documentNode) Open(_ context.Context, flags uint32) (fs.FileHandle, uint32, syscall.Errno) {
-	if modeOf(flags).Write {
-		return nil, 0, syscall.EROFS
-	}
-	return &documentHandle{of: n}, fuse.FOPEN_KEEP_CACHE, 0
+	return child.entry(ctx, n, ino, 1, out)
 }
 
 // String names the document or message in log entries.

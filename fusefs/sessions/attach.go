@@ -110,7 +110,7 @@ const maxImage = 16 << 20
 
 // attachTo attaches to a session those of the images that it shows.
 func (t *Tree) attachTo(ctx context.Context, info domarkx.Info, files []pasted) error {
-	shown, err := t.shownBy(ctx, info.ID)
+	shown, err := t.showing.Load(info.ID, func() ([]string, error) { return t.Attacher.Shown(ctx, info.ID) })
 	if err != nil {
 		return err
 	}
@@ -119,7 +119,7 @@ func (t *Tree) attachTo(ctx context.Context, info domarkx.Info, files []pasted) 
 		if !slices.Contains(shown, rel) {
 			continue
 		}
-		kept, err := t.attachedTo(ctx, info.ID, 0)
+		kept, err := t.AttachedTo(ctx, info.ID)
 		if err != nil {
 			return err
 		}
@@ -133,22 +133,6 @@ func (t *Tree) attachTo(ctx context.Context, info domarkx.Info, files []pasted) 
 		}
 	}
 	return nil
-}
-
-// shownBy returns the paths of the images that a snapshot shows. Results are cached.
-func (t *Tree) shownBy(ctx context.Context, snapshot string) ([]string, error) {
-	if shown, ok := t.showing[snapshot]; ok {
-		return shown, nil
-	}
-	shown, err := t.Attacher.Shown(ctx, snapshot)
-	if err != nil {
-		return nil, err
-	}
-	if t.showing == nil || len(t.showing) > maxAttachedLists {
-		t.showing = map[string][]string{}
-	}
-	t.showing[snapshot] = shown
-	return shown, nil
 }
 
 // attachOne creates a snapshot of a session with an image attached, and sets info to it.

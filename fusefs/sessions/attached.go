@@ -29,8 +29,11 @@ type attached struct {
 	content domarkx.Content // open, or nil
 }
 
-// maxAttachedLists is how many lists of attached files are cached at least.
-const maxAttachedLists = 16 << 10
+// Numbers of snapshots: those whose lists of attached files, or of images, are cached.
+const (
+	maxAttachedLists = 1 << 18
+	maxShown         = 1 << 15
+)
 
 // eachAttached calls fn for the attached files of all stored sessions at or below a path.
 // If two sessions have attached the same path, the newer session comes first.
@@ -46,7 +49,7 @@ func (t *Tree) eachAttached(ctx context.Context, below string, fn func(p string,
 	for _, info := range infos {
 		directory := parent(info.Name)
 		if directory == "" || below == "" || strings.HasPrefix(below+"/", directory+"/") || strings.HasPrefix(directory, below+"/") {
-			files, err := t.attachedTo(ctx, info.ID, len(infos))
+			files, err := t.AttachedTo(ctx, info.ID)
 			if err != nil {
 				t.Logger.Error("reading the list of attached files", "session", info.Name, "err", err)
 			}
@@ -59,7 +62,7 @@ func (t *Tree) eachAttached(ctx context.Context, below string, fn func(p string,
 		return cmp.Or(cmp.Compare(b.Date, a.Date), cmp.Compare(a.Name, b.Name))
 	})
 	for _, info := range all {
-		files, err := t.attachedTo(ctx, info.ID, len(infos))
+		files, err := t.AttachedTo(ctx, info.ID)
 		if err != nil {
 			return err
 		}
@@ -73,26 +76,12 @@ func (t *Tree) eachAttached(ctx context.Context, below string, fn func(p string,
 	return ctx.Err()
 }
 
-// attachedTo returns the attached files of a snapshot. sessions is the number of
-// sessions; at least as many lists are cached.
-func (t *Tree) attachedTo(ctx context.Context, snapshot string, sessions int) ([]domarkx.AttachedFile, error) {
-	t.listing.Lock()
-	files, ok := t.attachedBy[snapshot]
-	t.listing.Unlock()
-	if ok {
-		return files, nil
+// AttachedTo returns the attached files of a snapshot, sorted by path.
+func (t *Tree) AttachedTo(ctx context.Context, snapshot string) ([]domarkx.AttachedFile, error) {
+	if t.Attachments == nil {
+		return nil, nil
 	}
-	files, err := t.Attachments.Files(ctx, snapshot)
-	if err != nil {
-		return nil, err
-	}
-	t.listing.Lock()
-	defer t.listing.Unlock()
-	if t.attachedBy == nil || len(t.attachedBy) > maxAttachedLists+2*sessions {
-		t.attachedBy = map[string][]domarkx.AttachedFile{}
-	}
-	t.attachedBy[snapshot] = files
-	return files, nil
+	return t.attachedBy.Load(snapshot, func() ([]domarkx.AttachedFile, error) { return t.Attachments.Files(ctx, snapshot) })
 }
 
 // attachedAt returns the attached file at a path, or nil, and whether there are attached

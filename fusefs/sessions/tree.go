@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/fusefs/internal/recent"
 	"github.com/domarkx/domarkx/fusefs/sessions/basis"
 	"github.com/domarkx/domarkx/fusefs/sessions/content"
 	"github.com/domarkx/domarkx/fusefs/sessions/monitor"
@@ -27,12 +28,11 @@ type Tree struct {
 	state   *monitor.Monitor[state]
 	working sync.WaitGroup // running saves and removals
 
-	keeping   sync.Mutex          // held while the draft of a file outside sessions changes; no step may wait for it
-	attaching sync.Mutex          // held while images are attached; lock before keeping; guards showing
-	showing   map[string][]string // images of snapshots
+	keeping   sync.Mutex // held while the draft of a file outside sessions changes; no step may wait for it
+	attaching sync.Mutex // held while images are attached; lock before keeping
 
-	listing    sync.Mutex                        // guards attachedBy
-	attachedBy map[string][]domarkx.AttachedFile // attached files of snapshots
+	showing    recent.Cache[string, []string]               // images of snapshots
+	attachedBy recent.Cache[string, []domarkx.AttachedFile] // attached files of snapshots
 }
 
 // A state holds the data of a tree. Each operation of the tree is a few steps, between which
@@ -95,6 +95,7 @@ func New(c Config) *Tree {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
 	t := &Tree{Config: c}
+	t.showing.Most, t.attachedBy.Most = maxShown, maxAttachedLists
 	t.ctx, t.cancel = context.WithCancel(context.Background())
 	t.state = monitor.New(state{
 		settings: settings{readOnly: c.Saver == nil, attaches: c.Attacher != nil, uid: c.UID, gid: c.GID, timing: c.Timing, after: t.after},

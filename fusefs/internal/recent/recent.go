@@ -1,0 +1,59 @@
+// Package recent keeps the values that were used last.
+package recent
+
+import "sync"
+
+// A Cache keeps values in two generations. When the younger one is half full, it replaces the older one.
+type Cache[K comparable, V any] struct {
+	Most int         // the total cost of the values
+	Cost func(V) int // nil if each costs 1
+
+	mu         sync.Mutex
+	young, old map[K]V
+	cost       int // of young
+}
+
+// Load returns the value of a key, which read reads if the cache does not have it.
+func (c *Cache[K, V]) Load(key K, read func() (V, error)) (V, error) {
+	if v, ok := c.Get(key); ok {
+		return v, nil
+	}
+	v, err := read()
+	if err == nil {
+		c.Put(key, v)
+	}
+	return v, err
+}
+
+// Get returns the value of a key, and whether the cache has it.
+func (c *Cache[K, V]) Get(key K) (V, bool) {
+	c.mu.Lock()
+	v, ok := c.young[key]
+	old, isOld := c.old[key]
+	c.mu.Unlock()
+	if !ok && isOld {
+		c.Put(key, old)
+		return old, true
+	}
+	return v, ok
+}
+
+// Put keeps a value, unless it costs more than half of the limit.
+func (c *Cache[K, V]) Put(key K, v V) {
+	cost := 1
+	if c.Cost != nil {
+		cost = c.Cost(v)
+	}
+	if cost > c.Most/2 {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, there := c.young[key]; there { // values are of immutable data
+		return
+	}
+	if c.cost += cost; c.young == nil || c.cost > c.Most/2 {
+		c.young, c.old, c.cost = map[K]V{}, c.young, cost
+	}
+	c.young[key] = v
+}
