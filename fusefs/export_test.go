@@ -7,8 +7,6 @@ var (
 	StatusNumber      = statusNumber
 	ParseSnapshotName = parseSnapshotName
 	SnapshotName      = snapshotName
-	ParseMessageName  = parseMessageName
-	MessageName       = messageName
 	FirstComponents   = firstComponents
 	CallerOf          = callerOf
 )

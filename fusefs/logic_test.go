@@ -40,7 +40,7 @@ func TestErrno(t *testing.T) {
 	}
 }
 
-func TestNamesOfSnapshotsAndMessages(t *testing.T) {
+func TestNamesOfSnapshots(t *testing.T) {
 	for _, number := range []int{1, 9999, 10000, 1234567} {
 		for _, form := range []fusefs.Form{fusefs.Markdown, fusefs.JSON} {
 			name := fusefs.SnapshotName(domarkx.Info{Number: number, ID: "abc"}, form)
@@ -49,19 +49,10 @@ func TestNamesOfSnapshotsAndMessages(t *testing.T) {
 				t.Errorf("%s is %d, %s, %v, %v", name, n, id, f, ok)
 			}
 		}
-		name := fusefs.MessageName(number, domarkx.Assistant)
-		if k, role, ok := fusefs.ParseMessageName(name); k != number || role != domarkx.Assistant || !ok {
-			t.Errorf("%s is %d, %s, %v", name, k, role, ok)
-		}
 	}
 	for _, name := range []string{"", "-", "0001", "0001-", "0001-.md", "1-a.md", "00001-a.md", "-001-a.md", "+001-a.md", "0001-a", "0001-a.txt", "99999999999-a.md"} {
 		if _, _, _, ok := fusefs.ParseSnapshotName(name); ok {
 			t.Errorf("%q is a snapshot", name)
-		}
-	}
-	for _, name := range []string{"", "0001", "0001-", "1-user", "00001-user", "-0001-user"} {
-		if _, _, ok := fusefs.ParseMessageName(name); ok {
-			t.Errorf("%q is a message", name)
 		}
 	}
 }

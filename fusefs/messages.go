@@ -4,6 +4,7 @@ package fusefs
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 	"syscall"
 	"time"
@@ -12,11 +13,12 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/fusefs/workspaces"
 )
 
 // message returns the inode of a directory in that of a session's messages.
 func (n *sessionsNode) message(ctx context.Context, tip domarkx.Info, name string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
-	k, role, ok := parseMessageName(name)
+	k, role, ok := workspaces.ParseName(name)
 	if !ok {
 		return nil, syscall.ENOENT
 	}
@@ -24,7 +26,7 @@ func (n *sessionsNode) message(ctx context.Context, tip domarkx.Info, name strin
 	if errno != 0 {
 		return nil, errno
 	}
-	if k >= len(roles) || roles[k] != role {
+	if k >= len(roles) || string(roles[k]) != role {
 		return nil, syscall.ENOENT
 	}
 	child := &messageNode{fixedNode: fixedNode{node{view: n.view}}, session: n.path, tip: tip, k: k}
@@ -45,7 +47,7 @@ func (n *sessionsNode) listMessages(ctx context.Context, tip domarkx.Info) (fs.D
 	}
 	entries := make([]fuse.DirEntry, len(roles))
 	for k, role := range roles {
-		entries[k] = fuse.DirEntry{Name: messageName(k, role), Ino: messageNumber(tip.ID, k), Mode: syscall.S_IFDIR}
+		entries[k] = fuse.DirEntry{Name: fmt.Sprintf("%04d-%s", k, role), Ino: messageNumber(tip.ID, k), Mode: syscall.S_IFDIR}
 	}
 	return fs.NewListDirStream(entries), 0
 }
@@ -66,7 +68,7 @@ const (
 func (n *messageNode) at() time.Time { return time.Unix(n.tip.Date, 0) }
 
 func (n *messageNode) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
-	for _, form := range []Form{Markdown, JSON} {
+	for _, form := range forms {
 		if name == messageFile+form.extension() {
 			return n.document(ctx, render{n.tip.ID, n.k, form}, -1, n.at(), n.number(form), out), 0
 		}
@@ -100,7 +102,7 @@ func (n *messageNode) number(form Form) uint64 {
 
 func (n *messageNode) Readdir(ctx context.Context) (fs.DirStream, syscall.Errno) {
 	var entries []fuse.DirEntry
-	for _, form := range []Form{Markdown, JSON} {
+	for _, form := range forms {
 		entries = append(entries, fuse.DirEntry{Name: messageFile + form.extension(), Ino: n.number(form), Mode: syscall.S_IFREG})
 	}
 	target, err := n.workspaceOf(steady(ctx), n.session, n.tip, n.k)

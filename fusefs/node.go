@@ -108,7 +108,7 @@ func (v *view) attr(out *fuse.Attr, mode uint32, size int64, at time.Time) {
 func setSize(out *fuse.Attr, size int64) {
 	out.Size = uint64(size)
 	out.Blocks = (out.Size + 511) / 512
-	setBlockSize(out)
+	workspaces.SetBlockSize(out)
 }
 
 func callerFrom(ctx context.Context) basis.Caller {

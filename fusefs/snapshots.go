@@ -74,7 +74,7 @@ func (n *sessionsNode) Readdir(ctx context.Context) (fs.DirStream, syscall.Errno
 
 // snapshot returns the inode of a file in the directory of a session's snapshots.
 func (n *sessionsNode) snapshot(ctx context.Context, tip domarkx.Info, name string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
-	for _, form := range []Form{Markdown, JSON} {
+	for _, form := range forms {
 		if name == latest+form.extension() {
 			target := snapshotName(tip, form)
 			child := &linkNode{node: node{view: n.view}, target: target, at: time.Unix(tip.Date, 0)}
@@ -124,12 +124,12 @@ func (n *sessionsNode) listSnapshots(ctx context.Context, tip domarkx.Info) (fs.
 	}
 	entries := make([]fuse.DirEntry, 0, 2*len(h.all)+2)
 	for _, info := range h.all {
-		for _, form := range []Form{Markdown, JSON} {
+		for _, form := range forms {
 			name := snapshotName(info, form)
 			entries = append(entries, fuse.DirEntry{Name: name, Ino: number("snapshot", n.path, name), Mode: syscall.S_IFREG})
 		}
 	}
-	for _, form := range []Form{Markdown, JSON} {
+	for _, form := range forms {
 		entries = append(entries, fuse.DirEntry{Name: latest + form.extension(), Mode: syscall.S_IFLNK,
 			Ino: number("latest", n.path, snapshotName(tip, form))})
 	}

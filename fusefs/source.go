@@ -24,6 +24,8 @@ const (
 	JSON
 )
 
+var forms = []Form{Markdown, JSON}
+
 func (f Form) extension() string {
 	if f == JSON {
 		return ".json"

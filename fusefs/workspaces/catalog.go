@@ -6,20 +6,19 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/fusefs/internal/recent"
 )
 
-const maxHistories = 32 // workspaces with a cached history
+const maxHistories = 64 // workspaces with a cached history
 
 // A catalog finds versions of workspaces, and caches the histories of workspaces.
 type catalog struct {
 	Workspaces
 	Versions
 
-	mu        sync.Mutex
-	histories map[string]*history // by workspace
+	histories recent.Cache[string, *history] // the newest ones, by workspace
 }
 
 // A history lists a version and all versions before it, parents before children. It is
@@ -40,6 +39,7 @@ func (c *catalog) tip(ctx context.Context, name string) (domarkx.Version, error)
 	if errors.Is(err, domarkx.ErrNotFound) || errors.Is(err, domarkx.ErrInvalid) {
 		return domarkx.Version{}, nil
 	}
+	tip.Workspace = name
 	return tip, err
 }
 
@@ -65,23 +65,15 @@ func (c *catalog) components(ctx context.Context, p string) ([]string, error) {
 
 // history returns the versions of a workspace up to tip.
 func (c *catalog) history(ctx context.Context, name, tip string) (*history, error) {
-	c.mu.Lock()
-	known := c.histories[name]
-	c.mu.Unlock()
+	known, _ := c.histories.Get(name)
 	if known != nil && known.tip == tip {
 		return known, nil
 	}
 	h, err := c.read(ctx, tip, known)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		c.histories.Put(name, h)
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if len(c.histories) >= maxHistories {
-		clear(c.histories)
-	}
-	c.histories[name] = h
-	return h, nil
+	return h, err
 }
 
 // read reads the versions up to tip. It reuses a known history if the newer versions form
@@ -134,22 +126,25 @@ func (c *catalog) version(ctx context.Context, id string) (domarkx.Version, erro
 	return v, err
 }
 
-// path returns the path that shows a version: in the first of these workspaces that has
+// Path returns the path below the root that shows a version: in the first of these workspaces that has
 // it (preferred, the one that it was created for, the one that has the name of the
 // session that made the call), else in any other, else in the directory of all versions.
-func (c *catalog) path(ctx context.Context, id, preferred string) (string, error) {
+func (c *catalog) Path(ctx context.Context, id, preferred string) (string, error) {
 	v, err := c.version(ctx, id)
 	if err != nil {
 		return "", err
 	}
 	tried := map[string]bool{}
-	in := func(tip domarkx.Version, name string) (bool, error) {
-		tried[name] = true
-		_, err := c.member(ctx, name, tip, id)
-		if errors.Is(err, domarkx.ErrNotFound) {
-			return false, nil
+	in := func(tip domarkx.Version) (path string, err error) {
+		if tip.ID == "" || tried[tip.Workspace] {
+			return "", nil
 		}
-		return err == nil, err
+		tried[tip.Workspace] = true
+		_, err = c.member(ctx, tip.Workspace, tip, id)
+		if errors.Is(err, domarkx.ErrNotFound) {
+			return "", nil
+		}
+		return tip.Workspace + "/" + Name(v), err
 	}
 	names := []string{preferred, v.Workspace}
 	if v.Call != nil {
@@ -160,11 +155,8 @@ func (c *catalog) path(ctx context.Context, id, preferred string) (string, error
 		if err != nil {
 			return "", err
 		}
-		if tip.ID == "" || tried[name] {
-			continue
-		}
-		if ok, err := in(tip, name); ok || err != nil {
-			return name + "/" + Name(v), err
+		if path, err := in(tip); path != "" || err != nil {
+			return path, err
 		}
 	}
 	all, err := c.Workspaces.Workspaces(ctx)
@@ -172,11 +164,11 @@ func (c *catalog) path(ctx context.Context, id, preferred string) (string, error
 		return "", err
 	}
 	for _, tip := range all {
-		if tried[tip.Workspace] || tip.Number < v.Number {
+		if tip.Number < v.Number {
 			continue
 		}
-		if ok, err := in(tip, tip.Workspace); ok || err != nil {
-			return tip.Workspace + "/" + Name(v), err
+		if path, err := in(tip); path != "" || err != nil {
+			return path, err
 		}
 	}
 	return AllVersions + "/" + Name(v), nil

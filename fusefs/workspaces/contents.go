@@ -10,6 +10,8 @@ import (
 	"io"
 	"sync"
 
+	"golang.org/x/sync/singleflight"
+
 	"github.com/domarkx/domarkx/format/domarkx"
 )
 
@@ -22,7 +24,8 @@ type opener func(ctx context.Context, id string) (domarkx.Content, error)
 
 // contents caches open contents, of files that the kernel reads in parts.
 type contents struct {
-	open opener
+	open    opener
+	opening singleflight.Group
 
 	mu    sync.Mutex
 	kept  map[string]*list.Element // of *opened, the last used first
@@ -32,12 +35,10 @@ type contents struct {
 
 // An opened content is closed when the cache drops it and the last reader is done.
 type opened struct {
-	id      string
-	size    int64 // as counted in contents.bytes
-	users   int   // readers, plus one while it is cached; guarded by contents.mu
-	opening sync.Once
 	domarkx.Content
-	err error
+	id    string
+	size  int64 // as counted in contents.bytes
+	users int   // readers, plus one while it is cached; guarded by contents.mu
 }
 
 func newContents(open opener) *contents {
@@ -47,11 +48,13 @@ func newContents(open opener) *contents {
 // read fills dst with the bytes of a content from off. It returns domarkx.ErrCorrupt if
 // the content does not have size bytes.
 func (c *contents) read(ctx context.Context, id string, size int64, dst []byte, off int64) (err error) {
-	o := c.opened(ctx, id)
-	defer func() { err = errors.Join(err, c.done(o)) }()
-	if o.err != nil {
-		return o.err
+	o := c.use(id)
+	for ; o == nil; o = c.use(id) { // the cache may drop it before it is used
+		if _, err, _ := c.opening.Do(id, func() (any, error) { return nil, c.add(ctx, id) }); err != nil {
+			return err
+		}
 	}
+	defer func() { err = errors.Join(err, c.done(o)) }()
 	if o.Size() != size {
 		return fmt.Errorf("content: %w: it has %d bytes, expected %d", domarkx.ErrCorrupt, o.Size(), size)
 	}
@@ -65,80 +68,50 @@ func (c *contents) read(ctx context.Context, id string, size int64, dst []byte, 
 	return err
 }
 
-// opened returns the open content with an id; its field err is set if that cannot be
-// opened. The caller must call done.
-func (c *contents) opened(ctx context.Context, id string) *opened {
-	o := c.use(id)
-	o.opening.Do(func() {
-		if o.Content, o.err = c.open(ctx, id); o.err == nil {
-			c.count(o)
-		}
-	})
-	if o.err != nil {
-		c.drop(o)
-	}
-	return o
-}
-
-// use returns the cache entry with an id, a new one if there is none. The caller must
-// call done.
+// use returns the cached content with an id, or nil. The caller must call done.
 func (c *contents) use(id string) *opened {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if e := c.kept[id]; e != nil {
-		c.order.MoveToFront(e)
-		o := e.Value.(*opened)
-		o.users++
-		return o
+	e := c.kept[id]
+	if e == nil {
+		return nil
 	}
-	o := &opened{id: id, users: 2}
-	c.kept[id] = c.order.PushFront(o)
+	c.order.MoveToFront(e)
+	o := e.Value.(*opened)
+	o.users++
 	return o
 }
 
-// count adds a content that was just opened to the total, and drops the least recently
-// used contents. Large contents are not in memory, so at most a quarter of the limit is
-// counted for one.
-func (c *contents) count(o *opened) {
-	c.mu.Lock()
-	if e := c.kept[o.id]; e == nil || e.Value.(*opened) != o {
-		c.mu.Unlock()
-		return // dropped while it was being opened
+// add opens a content, and drops the least recently used ones. Large contents are not in
+// memory, so at most a quarter of the limit is counted for one.
+func (c *contents) add(ctx context.Context, id string) error {
+	content, err := c.open(ctx, id)
+	if err != nil {
+		return err
 	}
-	o.size = min(o.Size(), maxOpenBytes/4)
+	o := &opened{content, id, min(content.Size(), maxOpenBytes/4), 1}
+	c.mu.Lock()
+	c.kept[id] = c.order.PushFront(o)
 	c.bytes += o.size
+	c.mu.Unlock()
+	c.shrink(maxOpen)
+	return nil
+}
+
+// shrink drops contents until at most that many are cached, and no more bytes than the limit.
+func (c *contents) shrink(most int) {
+	c.mu.Lock()
 	var gone []*opened
-	for c.order.Len() > maxOpen || c.bytes > maxOpenBytes && c.order.Len() > 1 {
-		last := c.order.Back().Value.(*opened)
-		if last == o {
-			break
-		}
-		gone = append(gone, last)
-		c.remove(last)
+	for c.order.Len() > most || c.bytes > maxOpenBytes && c.order.Len() > 1 {
+		o := c.order.Remove(c.order.Back()).(*opened)
+		delete(c.kept, o.id)
+		c.bytes -= o.size
+		gone = append(gone, o)
 	}
 	c.mu.Unlock()
 	for _, o := range gone {
 		_ = c.done(o) // an error of Close does not affect what was read
 	}
-}
-
-// remove removes a content from the cache. c.mu must be held; the caller must call done.
-func (c *contents) remove(o *opened) {
-	c.order.Remove(c.kept[o.id])
-	delete(c.kept, o.id)
-	c.bytes -= o.size
-}
-
-// drop removes a content that could not be opened from the cache.
-func (c *contents) drop(o *opened) {
-	c.mu.Lock()
-	e := c.kept[o.id]
-	is := e != nil && e.Value.(*opened) == o
-	if is {
-		c.remove(o)
-		o.users--
-	}
-	c.mu.Unlock()
 }
 
 // done ends a use, and closes the content after the last one.
@@ -147,22 +120,11 @@ func (c *contents) done(o *opened) error {
 	o.users--
 	last := o.users == 0
 	c.mu.Unlock()
-	if last && o.Content != nil {
+	if last {
 		return o.Close()
 	}
 	return nil
 }
 
 // close drops all contents, and closes those that nobody reads.
-func (c *contents) close() {
-	c.mu.Lock()
-	var gone []*opened
-	for e := c.order.Front(); e != nil; e = c.order.Front() {
-		gone = append(gone, e.Value.(*opened))
-		c.remove(e.Value.(*opened))
-	}
-	c.mu.Unlock()
-	for _, o := range gone {
-		_ = c.done(o)
-	}
-}
+func (c *contents) close() { c.shrink(0) }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"hash/fnv"
+	"path"
 	"slices"
 	"syscall"
 
@@ -61,7 +62,7 @@ func (f *FS) find(ctx context.Context, n *node, name string) (*node, error) {
 		child.kind, child.key, child.meta.date = kindVersion, v.ID, v.Date
 		return child, nil
 	}
-	child.key = joined(n.key, name)
+	child.key = path.Join(n.key, name)
 	child.meta, err = f.state(ctx, child)
 	return child, err
 }
@@ -142,16 +143,14 @@ const maxLists = 8 // cached listings of a directory
 // listDirectory returns the entries of a directory above an object id: for offset 0 the
 // current ones, for another offset those of the listing that it belongs to.
 func (f *FS) listDirectory(ctx context.Context, n *node, off uint64) (dirListing, error) {
-	if off > 0 {
-		f.mu.Lock()
-		i := slices.IndexFunc(n.lists, func(l dirListing) bool { return l.gen == off>>32 })
-		if i >= 0 {
-			l := n.lists[i]
+	f.mu.Lock()
+	for _, l := range n.lists {
+		if l.gen == off>>32 {
 			f.mu.Unlock()
 			return l, nil
 		}
-		f.mu.Unlock()
 	}
+	f.mu.Unlock()
 	names, err := f.names(ctx, n)
 	if err != nil {
 		return dirListing{}, err

@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/fusefs/internal/recent"
 )
 
 // maxKept is the number of cached entries, of 150 to 200 bytes each: those of two large
@@ -20,11 +20,8 @@ const maxKept = 1 << 17
 // kernel forgets a listing long before somebody lists the same directory again, in this
 // version or the next.
 type directoryCache struct {
-	of domarkx.VersionReader
-
-	mu         sync.Mutex
-	young, old map[string]*directory // by id; when young has half of maxKept, it replaces old
-	count      int                   // cost of young
+	of   domarkx.VersionReader
+	kept recent.Cache[string, *directory] // by id
 }
 
 // A directory is the content of an object id, independent of where it is shown. It is
@@ -36,23 +33,20 @@ type directory struct {
 }
 
 func newDirectoryCache(of domarkx.VersionReader) *directoryCache {
-	return &directoryCache{of: of, young: map[string]*directory{}}
+	c := &directoryCache{of: of}
+	c.kept.Most = maxKept
+	c.kept.Cost = func(d *directory) int { return len(d.entries) + 2 } // an empty one takes memory too
+	return c
 }
 
 func (c *directoryCache) read(ctx context.Context, id string) (*directory, error) {
-	if found := c.get(id); found != nil {
-		return found, nil
-	}
-	files, err := c.of.Directory(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	found, err := c.make(ctx, files)
-	if err != nil {
-		return nil, err
-	}
-	c.put(id, found)
-	return found, nil
+	return c.kept.Load(id, func() (*directory, error) {
+		files, err := c.of.Directory(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		return c.make(ctx, files)
+	})
 }
 
 func (c *directoryCache) make(ctx context.Context, files []domarkx.File) (*directory, error) {
@@ -81,35 +75,6 @@ func (c *directoryCache) make(ctx context.Context, files []domarkx.File) (*direc
 		}
 	}
 	return found, nil
-}
-
-func (c *directoryCache) get(id string) *directory {
-	c.mu.Lock()
-	found := c.young[id]
-	if found == nil {
-		found = c.old[id]
-	}
-	c.mu.Unlock()
-	if found != nil {
-		c.put(id, found)
-	}
-	return found
-}
-
-func (c *directoryCache) put(id string, f *directory) {
-	cost := len(f.entries) + 2 // an empty one takes memory too
-	if cost > maxKept/4 {
-		return
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.young[id] != nil {
-		return
-	}
-	if c.count += cost; c.count > maxKept/2 {
-		c.young, c.old, c.count = map[string]*directory{}, c.young, cost
-	}
-	c.young[id] = f
 }
 
 // nameable reports whether the kernel accepts a name.

@@ -4,6 +4,7 @@ package workspaces
 
 import (
 	"context"
+	"path"
 	"sync"
 
 	"github.com/hanwen/go-fuse/v2/fuse"
@@ -31,21 +32,16 @@ func New(c Config) *FS {
 	f := &FS{
 		RawFileSystem: fuse.NewDefaultRawFileSystem(),
 		config:        c,
-		catalog:       &catalog{Workspaces: c.Workspaces, Versions: c.Versions, histories: map[string]*history{}},
+		catalog:       &catalog{Workspaces: c.Workspaces, Versions: c.Versions},
 		owner:         foreignOwner(),
 		kept:          newDirectoryCache(c.Contents),
 		contents:      newContents(c.Contents.Content),
 		last:          fuse.FUSE_ROOT_ID,
 	}
+	f.histories.Most = maxHistories
 	top := &node{kind: kindDirectory, id: fuse.FUSE_ROOT_ID, ino: inode(0, "workspaces"), meta: meta{mode: dirMode, links: 1, date: c.Started.Unix()}}
 	f.nodes = map[uint64]*node{top.id: top}
 	return f
-}
-
-// Path returns the path of a version below the root: in the preferred workspace if it has
-// the version, else in another one that has it.
-func (f *FS) Path(ctx context.Context, id, preferred string) (string, error) {
-	return f.catalog.path(ctx, id, preferred)
 }
 
 // String names the file system.
@@ -72,7 +68,7 @@ func (f *FS) fail(doing string, n *node, name string, err error) fuse.Status {
 
 func (n *node) path(name string) string {
 	for ; n != nil && n.parent != nil; n = n.parent {
-		name = joined(n.name, name)
+		name = path.Join(n.name, name)
 	}
 	return name
 }

@@ -26,10 +26,3 @@ func ParseName(name string) (number int, id string, ok bool) {
 	}
 	return int(n), id, true
 }
-
-func joined(p, name string) string {
-	if p == "" {
-		return name
-	}
-	return p + "/" + name
-}

@@ -69,7 +69,7 @@ func (f *FS) attr(out *fuse.Attr, m meta, ino uint64) {
 	out.Mode, out.Nlink, out.Rdev = m.mode, m.links, m.rdev
 	out.Size = uint64(m.size)
 	out.Blocks = (out.Size + 511) / 512
-	setBlockSize(out)
+	SetBlockSize(out)
 	out.Uid, out.Gid = f.owner, f.owner
 	sec := uint64(m.date)
 	out.Atime, out.Mtime, out.Ctime = sec, sec, sec

@@ -49,10 +49,10 @@ func (c *Cache[K, V]) Put(key K, v V) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if _, there := c.young[key]; there { // values are of immutable data
-		return
+	if _, there := c.young[key]; !there { // values of a key cost the same
+		c.cost += cost
 	}
-	if c.cost += cost; c.young == nil || c.cost > c.Most/2 {
+	if c.young == nil || c.cost > c.Most/2 {
 		c.young, c.old, c.cost = map[K]V{}, c.young, cost
 	}
 	c.young[key] = v
