@@ -13,6 +13,7 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/fusefs/workspaces"
 )
 
 // An attachedNode is a directory below snapshots/<name>/ with attached files of the
@@ -52,10 +53,7 @@ func (n *node) listAttached(ctx context.Context, session string, tip domarkx.Inf
 	if err != nil {
 		return nil, err
 	}
-	prefix := ""
-	if path != "" {
-		prefix = path + "/"
-	}
+	prefix := workspaces.Below(path)
 	var entries []fuse.DirEntry
 	seen := map[string]bool{}
 	for _, f := range files {

@@ -4,6 +4,7 @@ package fusefs
 
 import (
 	"context"
+	"path"
 	"slices"
 	"strings"
 	"syscall"
@@ -12,6 +13,7 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 
 	"github.com/domarkx/domarkx/fusefs/sessions"
+	"github.com/domarkx/domarkx/fusefs/workspaces"
 )
 
 // An errorsNode is errors/ or a directory in it.
@@ -21,7 +23,7 @@ type errorsNode struct {
 }
 
 func (n *errorsNode) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
-	p := joined(n.path, spelled(name))
+	p := path.Join(n.path, spelled(name))
 	if session, ok := sessions.SessionOf(p); ok {
 		if data, at, err := n.tree.SaveErrors(session); err == nil {
 			// A changed text gets another inode, so that open files do not change.
@@ -38,10 +40,10 @@ func (n *errorsNode) Lookup(ctx context.Context, name string, out *fuse.EntryOut
 }
 
 func (n *errorsNode) Readdir(context.Context) (fs.DirStream, syscall.Errno) {
-	prefix := joined(n.path, "")
+	prefix := workspaces.Below(n.path)
 	paths := n.troubled()
 	var entries []fuse.DirEntry
-	for _, name := range firstComponents(prefix, paths) {
+	for _, name := range workspaces.Components(n.path, paths) {
 		e := fuse.DirEntry{Name: name, Mode: syscall.S_IFREG, Ino: number("errors", prefix+name)}
 		if !slices.Contains(paths, prefix+name) {
 			e.Mode, e.Ino = syscall.S_IFDIR, number("errors", prefix+name+"/")
@@ -76,7 +78,7 @@ func (n *errorsNode) Unlink(ctx context.Context, name string) syscall.Errno {
 	if n.ReadOnly {
 		return syscall.EROFS
 	}
-	session, ok := sessions.SessionOf(joined(n.path, spelled(name)))
+	session, ok := sessions.SessionOf(path.Join(n.path, spelled(name)))
 	if !ok {
 		return syscall.EPERM
 	}

@@ -5,9 +5,9 @@ package fusefs
 import (
 	"context"
 	"errors"
-	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/fusefs/workspaces"
 )
 
 // place returns the newest snapshot of the session at a path in snapshots/ and messages/. It has
@@ -29,42 +29,10 @@ func (v *view) place(ctx context.Context, p string) (domarkx.Info, error) {
 
 // directories returns the names of the sessions and directories in a directory, sorted.
 func (v *view) directories(ctx context.Context, p string) ([]string, error) {
-	if p != "" {
-		p += "/"
-	}
-	below, err := v.Sessions.List(ctx, p)
-	if err != nil {
-		return nil, err
-	}
+	below, err := v.Sessions.List(ctx, workspaces.Below(p))
 	names := make([]string, len(below))
 	for i, info := range below {
 		names[i] = info.Name
 	}
-	return firstComponents(p, names), nil
-}
-
-// firstComponents returns the distinct path components that follow a prefix in sorted
-// names.
-func firstComponents(prefix string, names []string) []string {
-	var found []string
-	seen := map[string]bool{}
-	for _, name := range names {
-		rest, ok := strings.CutPrefix(name, prefix)
-		if !ok {
-			continue
-		}
-		component, _, _ := strings.Cut(rest, "/")
-		if !seen[component] {
-			seen[component] = true
-			found = append(found, component)
-		}
-	}
-	return found
-}
-
-func joined(p, name string) string {
-	if p == "" {
-		return name
-	}
-	return p + "/" + name
+	return workspaces.Components(p, names), err
 }

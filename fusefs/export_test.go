@@ -7,6 +7,5 @@ var (
 	StatusNumber      = statusNumber
 	ParseSnapshotName = parseSnapshotName
 	SnapshotName      = snapshotName
-	FirstComponents   = firstComponents
 	CallerOf          = callerOf
 )

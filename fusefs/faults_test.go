@@ -178,7 +178,7 @@ func TestMountInThisProcess(t *testing.T) {
 	if err := unix.Close(fd); err != nil {
 		t.Error(err)
 	}
-	if err := s.Unmount(context.Background()); err != nil {
+	if err := errors.Join(s.TryUnmount(context.Background()), s.Wait()); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "store", "sessions", "s")); err != nil {

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 	"syscall"
 	"testing"
 
@@ -53,15 +52,6 @@ func TestNamesOfSnapshots(t *testing.T) {
 	for _, name := range []string{"", "-", "0001", "0001-", "0001-.md", "1-a.md", "00001-a.md", "-001-a.md", "+001-a.md", "0001-a", "0001-a.txt", "99999999999-a.md"} {
 		if _, _, _, ok := fusefs.ParseSnapshotName(name); ok {
 			t.Errorf("%q is a snapshot", name)
-		}
-	}
-}
-
-func TestFirstComponents(t *testing.T) {
-	names := []string{"a", "b/c", "b/d/e", "b-x", "c/d"}
-	for prefix, want := range map[string]string{"": "a b b-x c", "b/": "c d", "b/d/": "e", "x/": ""} {
-		if got := strings.Join(fusefs.FirstComponents(prefix, names), " "); got != want {
-			t.Errorf("below %q: %s, want %s", prefix, got, want)
 		}
 	}
 }

@@ -74,14 +74,12 @@ func Mount(ctx context.Context, o Options) (*Server, error) {
 		return nil, fmt.Errorf("mounting on %q: %w", dir, err)
 	}
 	s := &Server{dir: dir, real: real}
-	v, err := s.behind(ctx, o)
-	if err != nil {
+	if s.view, err = s.behind(ctx, o); err != nil {
 		return nil, err
 	}
-	s.view = v
 	s.ended = sync.OnceValue(s.end)
 	for try := 0; ; try++ {
-		s.fuse, err = serve(v)
+		s.fuse, err = serve(s.view)
 		if err == nil {
 			break
 		}
@@ -106,26 +104,33 @@ func Mount(ctx context.Context, o Options) (*Server, error) {
 // behind creates the tree and the journal of the mount, and adopts the drafts of earlier
 // mounts.
 func (s *Server) behind(ctx context.Context, o Options) (*view, error) {
-	v := &view{Options: o, started: time.Now(), log: o.Logger, statfs: o.Drafts}
-	v.uid, v.gid = ownerOf()
-	v.documents.make, v.documents.sizes.Most = v.rendered, maxSizes
-	v.documents.kept.Most, v.documents.kept.Cost = maxRenders, func(data []byte) int { return len(data) }
+	v := &view{Options: o, started: time.Now(), log: o.Logger, statfs: o.Drafts,
+		uid: uint32(os.Geteuid()), gid: uint32(os.Getegid())}
+	v.documents.make = func(ctx context.Context, r render) ([]byte, error) {
+		if r.message >= 0 {
+			return o.Messages.Message(ctx, r.id, r.message, r.form)
+		}
+		return o.Snapshots.Render(ctx, r.id, r.form)
+	}
+	v.documents.sizes.Most, v.documents.kept.Most = maxSizes, maxRenders
+	v.documents.kept.Cost = func(data []byte) int { return len(data) }
 	v.histories.Most, v.roles.Most = 64, 16
-	c := sessions.Config{Sessions: o.Sessions, Snapshots: store{v}, Attachments: o.Attachments, Logger: o.Logger, Timing: o.Timing, UID: v.uid, GID: v.gid}
+	markdown := func(ctx context.Context, id string) ([]byte, error) {
+		return v.documents.get(ctx, render{id, -1, Markdown})
+	}
 	if o.ReadOnly {
 		v.statfs = filepath.Dir(o.Dir)
-		s.tree = sessions.New(c)
-		v.tree = s.tree
+		o.Changing = Changing{}
+		v.tree = o.tree(markdown, nil)
+		s.tree = v.tree
 		return v, nil
 	}
 	journal, err := drafts.Open(o.Drafts)
 	if err != nil {
 		return nil, err
 	}
-	s.journal = journal
-	c.Names, c.Saver, c.Journal, c.Scratch, c.Attacher = o.Names, o.Saver, journal, o.Drafts, o.Attacher
-	s.tree = sessions.New(c)
-	v.tree = s.tree
+	v.tree = o.tree(markdown, journal)
+	s.journal, s.tree = journal, v.tree
 	found, err := journal.Adopt()
 	if err != nil {
 		o.Logger.Error("reading the drafts of an earlier mount", "err", err)
@@ -134,25 +139,6 @@ func (s *Server) behind(ctx context.Context, o Options) (*view, error) {
 		o.Logger.Error("adopting the drafts of an earlier mount", "err", err)
 	}
 	return v, nil
-}
-
-// rendered renders a document or message that is not cached.
-func (v *view) rendered(ctx context.Context, r render) ([]byte, error) {
-	if r.message >= 0 {
-		return v.Messages.Message(ctx, r.id, r.message, r.form)
-	}
-	return v.Snapshots.Render(ctx, r.id, r.form)
-}
-
-// A store provides snapshots to package sessions.
-type store struct{ *view }
-
-func (s store) History(ctx context.Context, name string) ([]domarkx.Info, error) {
-	return s.view.Snapshots.History(ctx, name)
-}
-
-func (s store) Markdown(ctx context.Context, id string) ([]byte, error) {
-	return s.documents.get(ctx, render{id, -1, Markdown})
 }
 
 // subtype follows "fuse." in the mount table, see [mountpoint.FileSystem].
@@ -231,16 +217,8 @@ func (s *Server) Settle(ctx context.Context) []string { return s.tree.Settle(ctx
 // elsewhere.
 func (s *Server) Dismiss(ctx context.Context, key string) error { return s.tree.DismissDraft(ctx, key) }
 
-// Unmount unmounts the directory and waits like [Server.Wait]. While the mount is in use
-// it returns a [*mountpoint.BusyError] and changes nothing.
-func (s *Server) Unmount(ctx context.Context) error {
-	if err := s.TryUnmount(ctx); err != nil {
-		return err
-	}
-	return s.Wait()
-}
-
-// TryUnmount unmounts the directory without waiting for saves, or returns a [*mountpoint.BusyError].
+// TryUnmount unmounts the directory without waiting for saves. While the mount is in use it
+// returns a [*mountpoint.BusyError] and changes nothing.
 func (s *Server) TryUnmount(ctx context.Context) error {
 	// innerOf does not read the symbolic link MNT/workspaces: this process would have to
 	// answer that request.

@@ -34,6 +34,3 @@ func (*Server) Settle(context.Context) []string { return nil }
 
 // TryUnmount returns domarkx.ErrUnsupported on this system.
 func (*Server) TryUnmount(context.Context) error { return unsupported() }
-
-// Unmount returns domarkx.ErrUnsupported on this system.
-func (*Server) Unmount(context.Context) error { return unsupported() }

@@ -65,7 +65,7 @@ func serve(dir string, readOnly bool) error {
 	fmt.Println("mounted")
 	go func() {
 		io.Copy(io.Discard, os.Stdin)
-		s.Unmount(context.Background())
+		s.TryUnmount(context.Background())
 	}()
 	return s.Wait()
 }

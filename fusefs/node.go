@@ -6,7 +6,6 @@ import (
 	"context"
 	"hash/fnv"
 	"log/slog"
-	"os"
 	"strconv"
 	"sync/atomic"
 	"syscall"
@@ -127,8 +126,6 @@ const (
 	fileMode = syscall.S_IFREG | 0o444
 	linkMode = syscall.S_IFLNK | 0o777
 )
-
-func ownerOf() (uid, gid uint32) { return uint32(os.Geteuid()), uint32(os.Getegid()) }
 
 // A linkNode is a symbolic link that never changes.
 type linkNode struct {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"os"
 
 	"github.com/domarkx/domarkx/fusefs/drafts"
 	"github.com/domarkx/domarkx/fusefs/sessions"
@@ -21,17 +22,23 @@ func TakeOver(ctx context.Context, o Options) error {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	found, err := journal.Adopt()
-	tree := sessions.New(sessions.Config{
-		Sessions: o.Sessions, Snapshots: asMarkdown{o.Snapshots}, Names: o.Names, Saver: o.Saver,
-		Attachments: o.Attachments, Attacher: o.Attacher, Journal: journal, Scratch: o.Drafts, Logger: o.Logger, Timing: o.Timing,
-	})
+	tree := o.tree(func(ctx context.Context, id string) ([]byte, error) { return o.Snapshots.Render(ctx, id, Markdown) }, journal)
 	return errors.Join(err, tree.Adopt(ctx, found), tree.Close(ctx), journal.Close())
 }
 
-// asMarkdown provides snapshots to package sessions.
-type asMarkdown struct{ Snapshots }
-
-// Markdown returns a snapshot as its author saved it.
-func (s asMarkdown) Markdown(ctx context.Context, id string) ([]byte, error) {
-	return s.Render(ctx, id, Markdown)
+// tree returns the directory of sessions. markdown returns a snapshot as its author saved it.
+func (o Options) tree(markdown func(ctx context.Context, id string) ([]byte, error), journal sessions.Journal) *sessions.Tree {
+	return sessions.New(sessions.Config{
+		Sessions: o.Sessions, Snapshots: store{o.Snapshots, markdown}, Names: o.Names, Saver: o.Saver,
+		Attachments: o.Attachments, Attacher: o.Attacher, Journal: journal, Scratch: o.Drafts,
+		Logger: o.Logger, Timing: o.Timing, UID: uint32(os.Geteuid()), GID: uint32(os.Getegid()),
+	})
 }
+
+// A store provides snapshots to package sessions.
+type store struct {
+	Snapshots
+	markdown func(ctx context.Context, id string) ([]byte, error)
+}
+
+func (s store) Markdown(ctx context.Context, id string) ([]byte, error) { return s.markdown(ctx, id) }

@@ -5,6 +5,7 @@ package fusefs
 import (
 	"bytes"
 	"context"
+	"path"
 	"strconv"
 	"syscall"
 	"time"
@@ -43,7 +44,7 @@ func (n *sessionsNode) Lookup(ctx context.Context, name string, out *fuse.EntryO
 	case tip.ID != "":
 		return n.snapshot(ctx, tip, name, out)
 	}
-	p := joined(n.path, name)
+	p := path.Join(n.path, name)
 	if _, err := n.place(ctx, p); err != nil {
 		return nil, n.fail("looking up "+n.kind, p, err)
 	}
@@ -67,7 +68,7 @@ func (n *sessionsNode) Readdir(ctx context.Context) (fs.DirStream, syscall.Errno
 	}
 	entries := make([]fuse.DirEntry, len(names))
 	for i, name := range names {
-		entries[i] = fuse.DirEntry{Name: name, Ino: number(n.kind, joined(n.path, name)), Mode: syscall.S_IFDIR}
+		entries[i] = fuse.DirEntry{Name: name, Ino: number(n.kind, path.Join(n.path, name)), Mode: syscall.S_IFDIR}
 	}
 	return fs.NewListDirStream(entries), 0
 }

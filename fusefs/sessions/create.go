@@ -172,23 +172,14 @@ func (st *state) changedIn(p string, left bool) {
 
 // Mkdir creates a directory. If it is empty, it disappears when the mount ends.
 func (t *Tree) Mkdir(ctx context.Context, d *Directory, name string, perm uint32) (*Directory, error) {
-	if t.Saver == nil {
-		return nil, syscall.EROFS
-	}
 	if strings.HasSuffix(name, Extension) {
 		return nil, fmt.Errorf("directory %q: %w: only sessions end in %s", name, domarkx.ErrInvalid, Extension)
 	}
-	f, sub, err := t.Lookup(ctx, d, name)
-	if f != nil || sub != nil {
-		return nil, domarkx.ErrExists
-	}
-	if !errors.Is(err, domarkx.ErrNotFound) {
-		return nil, err
-	}
-	p, err := t.path(d, name)
+	p, err := t.free(ctx, d, name)
 	if err != nil {
 		return nil, err
 	}
+	var sub *Directory
 	err = t.state.Try(func(st *state) error {
 		if there := st.directories[p]; there != nil && there.made || st.files[p] != nil {
 			return domarkx.ErrExists
@@ -200,6 +191,21 @@ func (t *Tree) Mkdir(ctx context.Context, d *Directory, name string, perm uint32
 		return nil
 	})
 	return sub, err
+}
+
+// free returns the path of a name that nothing has.
+func (t *Tree) free(ctx context.Context, d *Directory, name string) (string, error) {
+	if t.Saver == nil {
+		return "", syscall.EROFS
+	}
+	f, sub, err := t.Lookup(ctx, d, name)
+	if f != nil || sub != nil {
+		return "", domarkx.ErrExists
+	}
+	if !errors.Is(err, domarkx.ErrNotFound) {
+		return "", err
+	}
+	return t.path(d, name)
 }
 
 // Rmdir removes an empty directory.

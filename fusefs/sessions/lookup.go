@@ -27,12 +27,10 @@ func (t *Tree) Lookup(ctx context.Context, d *Directory, name string) (*File, *D
 	}
 	var f *File
 	if session, ok := SessionOf(p); ok {
-		err := t.withTips(ctx, []string{session}, func(st *state, tips []domarkx.Info) error {
-			if f = st.shown(session, tips[0]); f != nil {
-				d.witness = session
-			}
-			return nil
-		})
+		f, _, err := t.shows(ctx, session)
+		if f != nil {
+			t.state.Do(func(*state) { d.witness = session })
+		}
 		if f != nil || err != nil {
 			return f, nil, err
 		}
@@ -91,14 +89,11 @@ func (t *Tree) directory(ctx context.Context, p string) (d *Directory, err error
 		return nil, nil // it cannot contain a session
 	}
 	if witness != "" {
-		err := t.withTips(ctx, []string{witness}, func(st *state, tips []domarkx.Info) error {
-			there = st.shown(witness, tips[0]) != nil
-			return nil
-		})
+		f, _, err := t.shows(ctx, witness)
 		if err != nil {
 			return nil, err
 		}
-		if there {
+		if f != nil {
 			return d, nil
 		}
 	}

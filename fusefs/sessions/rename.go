@@ -224,12 +224,8 @@ func (t *Tree) adoptAs(ctx context.Context, f *File, session string, c basis.Cal
 // checkReplacing returns an error if a session does not exist and no new session can have
 // its name.
 func (t *Tree) checkReplacing(ctx context.Context, session string) error {
-	there := false
-	err := t.withTips(ctx, []string{session}, func(st *state, tips []domarkx.Info) error {
-		there = st.shown(session, tips[0]) != nil
-		return nil
-	})
-	if err != nil || there {
+	f, _, err := t.shows(ctx, session)
+	if err != nil || f != nil {
 		return err
 	}
 	return t.checkNew(ctx, session)

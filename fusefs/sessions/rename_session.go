@@ -20,34 +20,29 @@ func (t *Tree) renameSession(ctx context.Context, from, to string, c basis.Calle
 	// The kernel may know a file that shows the same snapshot. Now that the tree has the session, the file that is
 	// moved has a generation of its own, so that the kernel looks the new name up as another file.
 	a, b := t.session(from), t.session(to)
-	var f *File
-	var removing *sessionState
-	stored, isNew := false, false
-	err := t.withTips(ctx, []string{from, to}, func(st *state, tips []domarkx.Info) error {
-		if f = st.shown(from, tips[0]); f == nil {
-			return domarkx.ErrNotFound
-		}
-		stored = tips[0].ID != ""
-		isNew = st.shown(to, tips[1]) == nil && tips[1].ID == ""
-		return nil
-	})
+	f, was, err := t.shows(ctx, from)
+	if err == nil && f == nil {
+		err = domarkx.ErrNotFound
+	}
 	if err != nil {
 		return err
 	}
+	other, there, err := t.shows(ctx, to)
+	if err != nil {
+		return err
+	}
+	stored := was.ID != ""
 	if stored {
 		t.finish(a) // saves belong to the session before it is renamed
 	}
-	t.state.Do(func(st *state) {
-		if b.removal != nil && b.removal.removing {
-			removing, isNew = b, true
-		}
-	})
-	if removing != nil {
-		t.finish(removing)
+	removing := false
+	t.state.Do(func(*state) { removing = b.removal != nil && b.removal.removing })
+	if removing {
+		t.finish(b)
 	}
 	// The store checks the new name of a stored session, because it knows that the old
 	// name becomes free.
-	if isNew && !stored {
+	if isNew := removing || other == nil && there.ID == ""; isNew && !stored {
 		if err := t.checkNew(ctx, to); err != nil {
 			return err
 		}

@@ -62,6 +62,12 @@ func (t *Tree) saved(s *sessionState, q *save, r SaveResult) {
 		later = append(later, notice.draft(s.name, ""))
 		done = slices.DeleteFunc(done, func(key string) bool { return key == q.key })
 	}
+	t.rewrite(s, later, done)
+	t.thaw(s)
+}
+
+// rewrite updates drafts of a session in the journal, and then deletes those that are done.
+func (t *Tree) rewrite(s *sessionState, later []drafts.Draft, done []string) {
 	err := t.record(later...)
 	if err == nil {
 		err = t.Journal.Delete(done...)
@@ -70,10 +76,7 @@ func (t *Tree) saved(s *sessionState, q *save, r SaveResult) {
 	if err != nil {
 		t.Logger.Error("updating the journal", "session", s.name, "err", err)
 	}
-	t.state.Do(func(st *state) {
-		s.stale = append(s.stale, done...) // not deleted, because other drafts may refer to them
-		st.thaw(s)
-	})
+	t.state.Do(func(*state) { s.stale = append(s.stale, done...) }) // not deleted, because other drafts may refer to them
 }
 
 // saved takes the first queued save of a session, which is a snapshot now, from the

@@ -3,6 +3,7 @@ package sessions
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -61,15 +62,7 @@ func (t *Tree) broken(s *sessionState, q *save, problem error) {
 		d = tr.draft(s.name, q.version.Base())
 		st.epoch++
 	})
-	err := t.record(d)
-	if err == nil {
-		err = t.Journal.Delete(keys...)
-		keys = nil
-	}
-	if err != nil {
-		t.Logger.Error("updating the journal", "session", s.name, "err", err)
-	}
-	t.state.Do(func(*state) { s.stale = append(s.stale, keys...) })
+	t.rewrite(s, []drafts.Draft{d}, keys)
 }
 
 // errorKeys returns the keys of the drafts of the session's errors.
@@ -136,35 +129,7 @@ func (t *Tree) SaveErrors(name string) ([]byte, time.Time, error) {
 // while a save is queued, while unsaved changes exist, or if the session was never
 // stored.
 func (t *Tree) Dismiss(ctx context.Context, name string) error {
-	s, tip, err := t.freezeSession(ctx, name)
-	if err != nil {
-		return err
-	}
-	defer t.thaw(s)
-	var keys []string
-	err = t.state.Try(func(*state) error {
-		if len(s.saveErrors) == 0 {
-			return domarkx.ErrNotFound
-		}
-		if len(s.queue) > 0 || s.file != nil && s.file.local() && (tip.ID == "" || s.file.dirty) {
-			return fmt.Errorf("session %q: %w: correct or remove its file in sessions/", name, syscall.EBUSY)
-		}
-		keys = s.errorKeys()
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	if err := t.Journal.Delete(keys...); err != nil {
-		return err
-	}
-	t.state.Do(func(st *state) {
-		s.saveErrors = nil
-		if s.file != nil && s.file.local() {
-			st.showNewest(s)
-		}
-	})
-	return nil
+	return t.dismiss(ctx, name, "correct or remove its file in sessions/", func(*saveError) bool { return true })
 }
 
 // DismissDraft drops the broken save whose draft has this key, because its text was saved
@@ -182,45 +147,57 @@ func (t *Tree) DismissDraft(ctx context.Context, key string) error {
 	if name == "" {
 		return nil
 	}
+	err := t.dismiss(ctx, name, "its file in sessions/ has unsaved changes", ours)
+	if errors.Is(err, domarkx.ErrNotFound) {
+		return nil // it is resolved meanwhile
+	}
+	return err
+}
+
+// dismiss drops errors of a session. If its file shows the content of one, or none is left, the
+// name then shows the newest snapshot. busy says what prevents that.
+func (t *Tree) dismiss(ctx context.Context, name, busy string, ours func(*saveError) bool) error {
 	s, tip, err := t.freezeSession(ctx, name)
 	if err != nil {
 		return err
 	}
 	defer t.thaw(s)
-	var version *basis.Version
+	var keys []string
+	shows := false
 	err = t.state.Try(func(*state) error {
-		i := slices.IndexFunc(s.saveErrors, ours)
-		if i < 0 {
-			return nil
+		for _, tr := range s.saveErrors {
+			if ours(tr) {
+				keys = append(keys, tr.key)
+				shows = shows || s.file != nil && s.file.version == tr.version
+			}
 		}
-		version = s.saveErrors[i].version
-		if f := s.file; len(s.queue) > 0 || f != nil && f.version == version && (tip.ID == "" || f.dirty) {
-			return fmt.Errorf("session %q: %w: its file in sessions/ has unsaved changes", name, syscall.EBUSY)
+		if len(keys) == 0 {
+			return domarkx.ErrNotFound
+		}
+		shows = s.file != nil && s.file.local() && (shows || len(keys) == len(s.saveErrors))
+		if len(s.queue) > 0 || shows && (tip.ID == "" || s.file.dirty) {
+			return fmt.Errorf("session %q: %w: %s", name, syscall.EBUSY, busy)
 		}
 		return nil
 	})
-	if err != nil || version == nil {
+	if err != nil {
 		return err
 	}
-	if err := t.Journal.Delete(key); err != nil {
+	if err := t.Journal.Delete(keys...); err != nil {
 		return err
 	}
 	t.state.Do(func(st *state) {
 		s.saveErrors = slices.DeleteFunc(s.saveErrors, ours)
-		if s.file != nil && s.file.version == version {
-			st.showNewest(s)
+		if !shows || s.file == nil {
+			return
 		}
+		if s.file.opens == 0 {
+			s.file.name = ""
+		}
+		s.file = nil
+		st.epoch++
 	})
 	return nil
-}
-
-// showNewest makes a session's name show the newest snapshot instead of its file.
-func (st *state) showNewest(s *sessionState) {
-	if s.file.opens == 0 {
-		s.file.name = ""
-	}
-	s.file = nil
-	st.epoch++
 }
 
 // divider precedes the saved bytes.

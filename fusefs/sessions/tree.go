@@ -246,18 +246,17 @@ func (st *state) release(f *File) {
 	}
 }
 
-// withTips does a step with the newest snapshots of sessions. The ID is empty for a
-// session that does not exist.
-func (t *Tree) withTips(ctx context.Context, names []string, step func(*state, []domarkx.Info) error) error {
-	tips := make([]domarkx.Info, len(names))
-	return t.withStored(ctx, func() (err error) {
-		for i, name := range names {
-			if tips[i], err = t.tip(ctx, name); err != nil {
-				return err
-			}
-		}
+// shows returns the file that a session's name shows, or nil, and the newest snapshot. The
+// ID is empty if the session does not exist.
+func (t *Tree) shows(ctx context.Context, session string) (f *File, tip domarkx.Info, err error) {
+	err = t.withStored(ctx, func() (err error) {
+		tip, err = t.tip(ctx, session)
+		return err
+	}, func(st *state) error {
+		f = st.shown(session, tip)
 		return nil
-	}, func(st *state) error { return step(st, tips) })
+	})
+	return f, tip, err
 }
 
 // withList does a step with the stored sessions whose names start with a prefix.

@@ -2,7 +2,6 @@ package sessions
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"syscall"
@@ -72,29 +71,21 @@ func (st *state) unbind(p string) *sessionState {
 
 // unlinkSession removes the name of a session's file.
 func (t *Tree) unlinkSession(ctx context.Context, session string) error {
-	var s *sessionState
-	isNew := false
-	err := t.withTips(ctx, []string{session}, func(st *state, tips []domarkx.Info) error {
-		if st.shown(session, tips[0]) == nil {
-			return domarkx.ErrNotFound
-		}
-		s, isNew = st.session(session), tips[0].ID == ""
-		return nil
-	})
+	f, tip, err := t.shows(ctx, session)
+	if err == nil && f == nil {
+		err = domarkx.ErrNotFound
+	}
+	if err == nil && tip.ID == "" {
+		err = t.storeText(t.session(session))
+	}
 	if err != nil {
 		return err
-	}
-	if isNew {
-		if err := t.storeText(s); err != nil {
-			return err
-		}
 	}
 	s, tip, err := t.freezeSession(ctx, session)
 	if err != nil {
 		return err
 	}
 	defer t.thaw(s)
-	var f *File
 	var g *pendingRemoval
 	t.state.Do(func(st *state) {
 		if f = st.shown(session, tip); f != nil {
@@ -215,43 +206,30 @@ func (t *Tree) Symlink(ctx context.Context, d *Directory, name, target string) (
 	return f, err
 }
 
-// newScratch checks that a name is free and not a session's, and returns its path.
+// newScratch returns the path of a name that is free and not a session's.
 func (t *Tree) newScratch(ctx context.Context, d *Directory, name string) (string, error) {
-	if t.Saver == nil {
-		return "", syscall.EROFS
+	p, err := t.free(ctx, d, name)
+	if _, ok := SessionOf(p); ok && err == nil {
+		err = syscall.EPERM
 	}
-	p, err := t.path(d, name)
-	if err != nil {
-		return "", err
-	}
-	f, sub, err := t.Lookup(ctx, d, name)
-	if f != nil || sub != nil {
-		return "", domarkx.ErrExists
-	}
-	if !errors.Is(err, domarkx.ErrNotFound) {
-		return "", err
-	}
-	if _, ok := SessionOf(p); ok {
-		return "", syscall.EPERM
-	}
-	return p, nil
+	return p, err
 }
 
 // Link gives a file another name: a scratch name, or for a scratch file the name of a new
 // session. A session cannot have two names.
 func (t *Tree) Link(ctx context.Context, f *File, d *Directory, name string, c basis.Caller) error {
-	if p, err := t.path(d, name); err == nil {
-		if session, ok := SessionOf(p); ok {
-			return t.linkSession(ctx, f, d, name, session, c)
-		}
-	}
-	p, err := t.newScratch(ctx, d, name)
+	p, err := t.free(ctx, d, name)
 	if err != nil {
 		return err
 	}
-	return t.state.Try(func(st *state) error {
+	session, isSession := SessionOf(p)
+	err = t.state.Try(func(st *state) error {
 		st.register(f)
 		switch {
+		case isSession && (f.name != "" || f.link || f.links <= 0 || f.kept != nil):
+			return syscall.EPERM
+		case isSession:
+			return nil
 		case f.links <= 0:
 			return domarkx.ErrNotFound
 		case f.kept != nil:
@@ -266,23 +244,8 @@ func (t *Tree) Link(ctx context.Context, f *File, d *Directory, name string, c b
 		}
 		return nil
 	})
-}
-
-func (t *Tree) linkSession(ctx context.Context, f *File, d *Directory, name, session string, c basis.Caller) error {
-	if t.Saver == nil {
-		return syscall.EROFS
+	if err == nil && isSession {
+		err = t.adoptAs(ctx, f, session, c)
 	}
-	there, sub, err := t.Lookup(ctx, d, name)
-	if there != nil || sub != nil {
-		return domarkx.ErrExists
-	}
-	if !errors.Is(err, domarkx.ErrNotFound) {
-		return err
-	}
-	other := false
-	t.state.Do(func(*state) { other = f.name != "" || f.link || f.links <= 0 || f.kept != nil })
-	if other {
-		return syscall.EPERM
-	}
-	return t.adoptAs(ctx, f, session, c)
+	return err
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/fusefs/internal/recent"
@@ -46,21 +45,11 @@ func (c *catalog) tip(ctx context.Context, name string) (domarkx.Version, error)
 // components returns the next path component of every workspace name below p.
 func (c *catalog) components(ctx context.Context, p string) ([]string, error) {
 	all, err := c.Workspaces.Workspaces(ctx)
-	if err != nil {
-		return nil, err
+	names := make([]string, len(all))
+	for i, v := range all {
+		names[i] = v.Workspace
 	}
-	if p != "" {
-		p += "/"
-	}
-	var found []string
-	for _, v := range all {
-		if rest, ok := strings.CutPrefix(v.Workspace, p); ok {
-			component, _, _ := strings.Cut(rest, "/")
-			found = append(found, component)
-		}
-	}
-	slices.Sort(found)
-	return slices.Compact(found), nil
+	return Components(p, names), err
 }
 
 // history returns the versions of a workspace up to tip.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"strings"
 	"testing"
 
 	"github.com/domarkx/domarkx/format/domarkx"
@@ -26,6 +27,15 @@ func TestNames(t *testing.T) {
 	for _, name := range []string{"", "latest", "1-a", "00001-a", "0001", "0001-", "-0001-a", "+001-a", "99999999999-a"} {
 		if _, _, ok := workspaces.ParseName(name); ok {
 			t.Errorf("%q is taken", name)
+		}
+	}
+}
+
+func TestComponents(t *testing.T) {
+	names := []string{"a", "b/c", "b/d/e", "b-x", "c/d"}
+	for directory, want := range map[string]string{"": "a b b-x c", "b": "c d", "b/d": "e", "x": ""} {
+		if got := strings.Join(workspaces.Components(directory, names), " "); got != want {
+			t.Errorf("in %q: %s, want %s", directory, got, want)
 		}
 	}
 }

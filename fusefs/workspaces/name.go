@@ -2,6 +2,7 @@ package workspaces
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -25,4 +26,25 @@ func ParseName(name string) (number int, id string, ok bool) {
 		return 0, "", false
 	}
 	return int(n), id, true
+}
+
+// Components returns the names in a directory, sorted: the next components of all paths below it.
+func Components(directory string, paths []string) []string {
+	var found []string
+	for _, p := range paths {
+		if rest, ok := strings.CutPrefix(p, Below(directory)); ok {
+			component, _, _ := strings.Cut(rest, "/")
+			found = append(found, component)
+		}
+	}
+	slices.Sort(found)
+	return slices.Compact(found)
+}
+
+// Below returns what the paths below a directory begin with; "" is the top.
+func Below(directory string) string {
+	if directory == "" {
+		return ""
+	}
+	return directory + "/"
 }
