@@ -33,7 +33,7 @@ var (
 )
 
 func (n *fileNode) Getattr(_ context.Context, _ fs.FileHandle, out *fuse.AttrOut) syscall.Errno {
-	fillFile(&out.Attr, n.tree.Attr(n.file))
+	fill(&out.Attr, syscall.S_IFREG, n.tree.Attr(n.file))
 	out.SetTimeout(moment)
 	return 0
 }

@@ -35,37 +35,23 @@ func (n *directoryNode) Lookup(ctx context.Context, name string, out *fuse.Entry
 
 func (n *directoryNode) child(ctx context.Context, sub *sessions.Directory, out *fuse.EntryOut) *fs.Inode {
 	a := n.tree.DirectoryAttr(sub)
-	fillDirectory(&out.Attr, a)
+	fill(&out.Attr, syscall.S_IFDIR, a)
 	out.SetAttrTimeout(moment)
 	return n.NewInode(ctx, &directoryNode{node: node{view: n.view}, directory: sub}, fs.StableAttr{Mode: syscall.S_IFDIR, Ino: a.Ino, Gen: a.Gen})
 }
 
 func (n *directoryNode) file(ctx context.Context, f *sessions.File, out *fuse.EntryOut) *fs.Inode {
 	a := n.tree.Attr(f)
-	fillFile(&out.Attr, a)
+	fill(&out.Attr, syscall.S_IFREG, a)
 	out.SetAttrTimeout(moment)
-	mode := uint32(syscall.S_IFREG)
+	return n.NewInode(ctx, &fileNode{node: node{view: n.view}, file: f}, fs.StableAttr{Mode: out.Mode & syscall.S_IFMT, Ino: a.Ino, Gen: a.Gen})
+}
+
+func fill(out *fuse.Attr, kind uint32, a sessions.Attr) {
 	if a.Symlink {
-		mode = syscall.S_IFLNK
+		kind = syscall.S_IFLNK
 	}
-	return n.NewInode(ctx, &fileNode{node: node{view: n.view}, file: f}, fs.StableAttr{Mode: mode, Ino: a.Ino, Gen: a.Gen})
-}
-
-func fillDirectory(out *fuse.Attr, a sessions.Attr) {
-	fill(out, a)
-	out.Mode = syscall.S_IFDIR | a.Mode
-}
-
-func fillFile(out *fuse.Attr, a sessions.Attr) {
-	fill(out, a)
-	out.Mode = syscall.S_IFREG | a.Mode
-	if a.Symlink {
-		out.Mode = syscall.S_IFLNK | a.Mode
-	}
-}
-
-func fill(out *fuse.Attr, a sessions.Attr) {
-	out.Ino, out.Nlink = a.Ino, a.Links
+	out.Mode, out.Ino, out.Nlink = kind|a.Mode, a.Ino, a.Links
 	out.Uid, out.Gid = a.UID, a.GID
 	setSize(out, a.Size)
 	out.SetTimes(&a.Accessed, &a.Modified, &a.Changed)
@@ -91,7 +77,7 @@ func (n *directoryNode) Readdir(ctx context.Context) (fs.DirStream, syscall.Errn
 }
 
 func (n *directoryNode) Getattr(_ context.Context, _ fs.FileHandle, out *fuse.AttrOut) syscall.Errno {
-	fillDirectory(&out.Attr, n.tree.DirectoryAttr(n.directory))
+	fill(&out.Attr, syscall.S_IFDIR, n.tree.DirectoryAttr(n.directory))
 	out.SetTimeout(moment)
 	return 0
 }

@@ -2,6 +2,7 @@ package drafts
 
 import (
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -22,24 +23,17 @@ func PutBroken(dir string, d Draft) error {
 }
 
 // ListBroken returns the newest text that could not become a snapshot, for each session
-// that has one. It returns those that it could read also with an error, which is one of
+// that has one, sorted by name. It returns those that it could read also with an error, which is one of
 // [List].
 func ListBroken(dir string) ([]Draft, error) {
 	all, err := List(dir)
-	var list []Draft
+	newest := map[string]Draft{}
 	for _, d := range all {
-		if d.State != Broken {
-			continue
+		if was, ok := newest[d.Name]; d.State == Broken && (!ok || number(d.Key) >= number(was.Key)) {
+			newest[d.Name] = d // the order of the journals is random
 		}
-		if i := slices.IndexFunc(list, func(e Draft) bool { return e.Name == d.Name }); i >= 0 {
-			if number(d.Key) >= number(list[i].Key) { // the order of the journals is random
-				list[i] = d
-			}
-			continue
-		}
-		list = append(list, d)
 	}
-	return list, err
+	return slices.SortedFunc(maps.Values(newest), func(a, b Draft) int { return strings.Compare(a.Name, b.Name) }), err
 }
 
 // ListBeside returns the paths of the files below sessions/ that no session has attached,

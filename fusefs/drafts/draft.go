@@ -6,6 +6,8 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
 )
@@ -24,29 +26,24 @@ const (
 
 // A Draft is a save, a removal or a file that is not in a snapshot yet.
 type Draft struct {
-	Key     string // identifies the draft; "" for a new one
-	Name    string // of the session
-	Base    string // the snapshot that it was made from or that was removed; "" for a new session
-	After   string // key of the draft that it was made from, if that was not a snapshot yet
-	Over    string // key of the draft that it replaces once it is complete; After is then what both were made from
-	AfterIs string // [Sum] of the Data of After; it identifies the snapshot that After became, once After is deleted
-	State   State
-	Problem string // message for its author, or ""
-	Data    []byte // saved bytes; readers may keep but not change them
+	Key     string `json:"-"`                      // identifies the draft; "" for a new one
+	Name    string `json:"name"`                   // of the session
+	Base    string `json:"base,omitempty"`         // the snapshot that it was made from or that was removed; "" for a new session
+	After   string `json:"after,omitempty"`        // key of the draft that it was made from, if that was not a snapshot yet
+	AfterIs string `json:"after_sha256,omitempty"` // [Sum] of the Data of After; it identifies the snapshot that After became, once After is deleted
+	Over    string `json:"over,omitempty"`         // key of the draft that it replaces once it is complete; After is then what both were made from
+	State   State  `json:"state"`
+	Problem string `json:"problem,omitempty"` // message for its author, or ""
+	Data    []byte `json:"-"`                 // saved bytes; readers may keep but not change them
 }
 
 const magic = "domarkx draft 1\n"
 
+// A header is the second line of a draft's file.
 type header struct {
-	Name    string `json:"name"`
-	Base    string `json:"base,omitempty"`
-	After   string `json:"after,omitempty"`
-	AfterIs string `json:"after_sha256,omitempty"`
-	Over    string `json:"over,omitempty"`
-	State   State  `json:"state"`
-	Problem string `json:"problem,omitempty"`
-	Bytes   int    `json:"bytes"`
-	SHA256  string `json:"sha256"`
+	Draft
+	Bytes  int    `json:"bytes"`
+	SHA256 string `json:"sha256"`
 }
 
 // Sum returns the SHA-256 of saved bytes in hexadecimal.
@@ -57,45 +54,47 @@ func Sum(data []byte) string {
 
 // Encode returns the content of a draft's file.
 func Encode(d Draft) ([]byte, error) {
-	line, err := json.Marshal(header{d.Name, d.Base, d.After, d.AfterIs, d.Over, d.State, d.Problem, len(d.Data), Sum(d.Data)})
+	line, err := json.Marshal(header{d, len(d.Data), Sum(d.Data)})
 	if err != nil {
 		return nil, fmt.Errorf("encoding the draft of %q: %w", d.Name, err)
 	}
-	var b bytes.Buffer
-	b.Grow(len(magic) + len(line) + 1 + len(d.Data))
-	b.WriteString(magic)
-	b.Write(line)
-	b.WriteByte('\n')
-	b.Write(d.Data)
-	return b.Bytes(), nil
+	return slices.Concat([]byte(magic), line, []byte("\n"), d.Data), nil
 }
 
 // Decode parses the content of a draft's file; the draft's Data is a part of it. It
 // returns [domarkx.ErrUnsupported] for another format version and [domarkx.ErrCorrupt]
 // for a damaged file.
 func Decode(file []byte) (Draft, error) {
-	rest, ok := bytes.CutPrefix(file, []byte(magic))
-	if !ok {
-		if bytes.HasPrefix(file, []byte("domarkx draft ")) {
-			return Draft{}, fmt.Errorf("draft of another format version: %w", domarkx.ErrUnsupported)
-		}
-		return Draft{}, fmt.Errorf("draft without its first line: %w", domarkx.ErrCorrupt)
+	rest := bytes.NewBuffer(file)
+	h, err := readHeader(rest)
+	if err != nil {
+		return Draft{}, err
 	}
-	line, data, ok := bytes.Cut(rest, []byte("\n"))
-	if !ok {
-		return Draft{}, fmt.Errorf("draft without its header: %w", domarkx.ErrCorrupt)
-	}
-	var h header
-	if err := json.Unmarshal(line, &h); err != nil {
-		return Draft{}, fmt.Errorf("header of a draft: %w: %w", domarkx.ErrCorrupt, err)
-	}
-	switch h.State {
-	case Saved, Broken, Merged, Removed, Beside:
-	default:
-		return Draft{}, fmt.Errorf("draft in the state %q: %w", h.State, domarkx.ErrUnsupported)
-	}
-	if h.Bytes != len(data) || h.SHA256 != Sum(data) {
+	if h.Data = rest.Bytes(); h.Bytes != len(h.Data) || h.SHA256 != Sum(h.Data) {
 		return Draft{}, fmt.Errorf("draft of %q: %w: its bytes differ from those that were saved", h.Name, domarkx.ErrCorrupt)
 	}
-	return Draft{Name: h.Name, Base: h.Base, After: h.After, AfterIs: h.AfterIs, Over: h.Over, State: h.State, Problem: h.Problem, Data: data}, nil
+	return h.Draft, nil
+}
+
+// readHeader reads what precedes the saved bytes.
+func readHeader(r interface{ ReadString(byte) (string, error) }) (h header, err error) {
+	first, _ := r.ReadString('\n')
+	switch {
+	case first == magic:
+	case strings.HasPrefix(first, "domarkx draft "):
+		return h, fmt.Errorf("draft of another format version: %w", domarkx.ErrUnsupported)
+	default:
+		return h, fmt.Errorf("draft without its first line: %w", domarkx.ErrCorrupt)
+	}
+	line, err := r.ReadString('\n')
+	if err != nil {
+		return h, fmt.Errorf("draft without its header: %w", domarkx.ErrCorrupt)
+	}
+	if err := json.Unmarshal([]byte(line), &h); err != nil {
+		return h, fmt.Errorf("header of a draft: %w: %w", domarkx.ErrCorrupt, err)
+	}
+	if !slices.Contains([]State{Saved, Broken, Merged, Removed, Beside}, h.State) {
+		return h, fmt.Errorf("draft in the state %q: %w", h.State, domarkx.ErrUnsupported)
+	}
+	return h, nil
 }

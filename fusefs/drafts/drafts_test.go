@@ -178,30 +178,6 @@ func TestAdoptAgain(t *testing.T) {
 	}
 }
 
-// Drafts of the first version name each other without their journal.
-func TestAdoptOldKeys(t *testing.T) {
-	dir := t.TempDir()
-	old := filepath.Join(dir, "old")
-	if err := os.Mkdir(old, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	for key, after := range map[string]string{"000000000001": "", "000000000002": "000000000001"} {
-		file, err := drafts.Encode(drafts.Draft{Name: "s", After: after, State: drafts.Saved})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(old, key+".draft"), file, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	j := open(t, dir)
-	defer j.Close()
-	got, err := j.Adopt()
-	if err != nil || len(got) != 2 || got[1].After != got[0].Key || got[0].After != "" {
-		t.Errorf("adopted %v, %v", got, err)
-	}
-}
-
 // A child that a killed process was starting holds the lock for a moment.
 func TestAdoptFromADeadProcess(t *testing.T) {
 	dir := t.TempDir()

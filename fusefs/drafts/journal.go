@@ -192,19 +192,26 @@ func (j *Journal) Close() error {
 
 // leave removes an empty journal and releases its lock.
 func (f directory) leave() error {
-	entries, err := os.ReadDir(f.path)
-	if err == nil && !slices.ContainsFunc(entries, isDraft) {
+	left, err := draftsIn(f.path)
+	if err == nil && len(left) == 0 {
 		os.RemoveAll(f.path) // may fail while another process reads it, which then removes it
-	}
-	if errors.Is(err, fs.ErrNotExist) {
-		err = nil
 	}
 	return errors.Join(err, f.lock.Close())
 }
 
-// isDraft reports whether a file in a journal is a draft.
-func isDraft(e fs.DirEntry) bool {
-	return strings.HasSuffix(e.Name(), suffix) && !strings.HasPrefix(e.Name(), aside)
+// draftsIn returns the paths of the drafts in a journal, sorted. A journal whose owner has removed it has none.
+func draftsIn(journal string) ([]string, error) {
+	entries, err := os.ReadDir(journal)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("reading a journal of drafts: %w", err)
+	}
+	var files []string
+	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), suffix) && !strings.HasPrefix(e.Name(), aside) && e.Type().IsRegular() {
+			files = append(files, filepath.Join(journal, e.Name()))
+		}
+	}
+	return files, nil
 }
 
 // List returns all drafts in a directory of journals, of live and dead processes, by
@@ -274,20 +281,13 @@ func journalsIn(dir string) ([]string, error) {
 
 // read returns the drafts of one journal, sorted by key.
 func read(path string) ([]Draft, error) {
-	entries, err := os.ReadDir(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
+	files, err := draftsIn(path)
 	if err != nil {
-		return nil, fmt.Errorf("reading a journal of drafts: %w", err)
+		return nil, err
 	}
 	var found []Draft
 	var bad []error
-	for _, e := range entries {
-		if !isDraft(e) || !e.Type().IsRegular() {
-			continue
-		}
-		file := filepath.Join(path, e.Name())
+	for _, file := range files {
 		data, err := os.ReadFile(file)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // its owner has deleted it
@@ -300,11 +300,7 @@ func read(path string) ([]Draft, error) {
 			bad = append(bad, fmt.Errorf("draft %q: %w", file, err))
 			continue
 		}
-		journal := filepath.Base(path) + "/"
-		d.Key = journal + strings.TrimSuffix(e.Name(), suffix)
-		if d.After != "" && !strings.Contains(d.After, "/") {
-			d.After = journal + d.After // written by an earlier version
-		}
+		d.Key = filepath.Base(path) + "/" + strings.TrimSuffix(filepath.Base(file), suffix)
 		found = append(found, d)
 	}
 	return found, errors.Join(bad...)

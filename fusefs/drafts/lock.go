@@ -35,11 +35,10 @@ func takeLock(journal string) (*os.File, error) {
 		time.Sleep(time.Millisecond)
 	}
 	pid := fmt.Appendf(nil, "%d\n", os.Getpid())
-	if err := lock.Truncate(0); err != nil {
-		lock.Close()
-		return nil, err
+	if err = lock.Truncate(0); err == nil {
+		_, err = lock.WriteAt(pid, 0)
 	}
-	if _, err := lock.WriteAt(pid, 0); err != nil {
+	if err != nil {
 		lock.Close()
 		return nil, err
 	}

@@ -2,12 +2,8 @@ package drafts
 
 import (
 	"bufio"
-	"bytes"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -31,9 +27,15 @@ func ListWaiting(dir string) ([]Waiting, error) {
 	}
 	var all []Waiting
 	for _, path := range journals {
-		names, err := waitingIn(path)
+		files, err := draftsIn(path)
 		if err != nil {
 			return nil, err
+		}
+		var names []string
+		for _, file := range files {
+			if h, err := headerOf(file); err == nil && (h.State == Saved || h.State == Removed) {
+				names = append(names, h.Name)
+			}
 		}
 		if len(names) == 0 {
 			continue
@@ -46,46 +48,14 @@ func ListWaiting(dir string) ([]Waiting, error) {
 	return all, nil
 }
 
-// waitingIn returns the sessions with waiting saves or removals in one journal.
-func waitingIn(path string) ([]string, error) {
-	entries, err := os.ReadDir(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil // its owner ended
-	}
-	if err != nil {
-		return nil, fmt.Errorf("reading a journal of drafts: %w", err)
-	}
-	var names []string
-	for _, e := range entries {
-		if !isDraft(e) || !e.Type().IsRegular() {
-			continue
-		}
-		h, err := readHeader(filepath.Join(path, e.Name()))
-		if err == nil && (h.State == Saved || h.State == Removed) {
-			names = append(names, h.Name)
-		}
-	}
-	return names, nil
-}
-
-// readHeader reads the header of a draft without its data.
-func readHeader(file string) (header, error) {
+// headerOf reads the header of a draft without its data.
+func headerOf(file string) (header, error) {
 	f, err := os.Open(file)
 	if err != nil {
 		return header{}, err
 	}
 	defer f.Close()
-	r := bufio.NewReader(io.LimitReader(f, 1<<20))
-	first := make([]byte, len(magic))
-	if _, err := io.ReadFull(r, first); err != nil || !bytes.Equal(first, []byte(magic)) {
-		return header{}, errors.Join(err, errors.New("not a draft of this format version"))
-	}
-	line, err := r.ReadBytes('\n')
-	if err != nil {
-		return header{}, err
-	}
-	var h header
-	return h, json.Unmarshal(line, &h)
+	return readHeader(bufio.NewReader(io.LimitReader(f, 1<<20)))
 }
 
 // holder returns the process that has a journal, and whether it runs. It takes the lock of

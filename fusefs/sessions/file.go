@@ -177,23 +177,22 @@ type Change struct {
 func (t *Tree) SetAttr(f *File, c Change) {
 	t.state.Do(func(st *state) {
 		st.register(f)
-		set(&f.mode, c.Mode)
-		set(&f.uid, c.UID)
-		set(&f.gid, c.GID)
-		set(&f.accessed, c.Accessed)
-		set(&f.modified, c.Modified)
+		f.set(c)
 		f.changed = time.Now()
 	})
 }
 
 // SetDirectoryAttr changes the attributes of a directory until the mount ends.
 func (t *Tree) SetDirectoryAttr(d *Directory, c Change) {
-	t.state.Do(func(*state) {
-		set(&d.mode, c.Mode)
-		set(&d.uid, c.UID)
-		set(&d.gid, c.GID)
-		set(&d.modified, c.Modified)
-	})
+	t.state.Do(func(*state) { d.set(c) })
+}
+
+func (a *attributes) set(c Change) {
+	set(&a.mode, c.Mode)
+	set(&a.uid, c.UID)
+	set(&a.gid, c.GID)
+	set(&a.accessed, c.Accessed)
+	set(&a.modified, c.Modified)
 }
 
 func set[T any](to *T, value *T) {

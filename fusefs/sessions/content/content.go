@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"syscall"
 )
 
@@ -32,7 +33,7 @@ func Of(b []byte) *Content {
 func (c *Content) Bytes() ([]byte, error) {
 	if c.file == nil {
 		c.shared = true
-		return c.mem[:c.Size:c.Size], nil
+		return slices.Clip(c.mem), nil
 	}
 	if c.Size > MaxDocument {
 		return nil, syscall.EFBIG
@@ -51,7 +52,7 @@ func (c *Content) ReadAt(p []byte, off int64) (int, error) {
 	}
 	p = p[:min(int64(len(p)), c.Size-off)]
 	if c.file == nil {
-		return copy(p, c.mem[off:c.Size]), nil
+		return copy(p, c.mem[off:]), nil
 	}
 	n, err := c.file.ReadAt(p, off)
 	if err == io.EOF {
@@ -91,20 +92,13 @@ func (c *Content) Truncate(size int64, inMemory bool, dir string) error {
 		c.Size = size
 		return nil
 	}
-	switch {
-	case size <= c.Size:
+	if size <= c.Size {
+		c.mem = c.mem[:size:size]
+	} else {
 		if c.shared {
-			c.mem = c.mem[:size:size]
-		} else {
-			clear(c.mem[size:c.Size])
-			c.mem = c.mem[:size]
+			c.mem = slices.Clip(c.mem) // append copies it
 		}
-	case !c.shared && size <= int64(cap(c.mem)):
-		c.mem = c.mem[:size]
-	default:
-		grown := make([]byte, size, size+min(size/4, 16<<20))
-		copy(grown, c.mem[:c.Size])
-		c.mem, c.shared = grown, false
+		c.mem, c.shared = append(c.mem, make([]byte, size-c.Size)...), false
 	}
 	c.Size = size
 	return nil
@@ -132,7 +126,7 @@ func (c *Content) Zero(off, length int64) error {
 
 func (c *Content) own() {
 	if c.shared {
-		c.mem, c.shared = append([]byte(nil), c.mem[:c.Size]...), false
+		c.mem, c.shared = slices.Clone(c.mem), false
 	}
 }
 
@@ -143,7 +137,7 @@ func (c *Content) spill(dir string) error {
 		return err
 	}
 	if err = os.Remove(f.Name()); err == nil {
-		_, err = f.WriteAt(c.mem[:c.Size], 0)
+		_, err = f.WriteAt(c.mem, 0)
 	}
 	if err != nil {
 		f.Close()
