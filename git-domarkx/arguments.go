@@ -145,22 +145,18 @@ func (inv *invocation) matching(all []domarkx.Info, patterns []string) ([]string
 	return full, nil
 }
 
-// remoteAndNames returns the remote and the session names on a command line. If first is the name of a session and not that of a
-// remote or a path, it counts as a session name, and the remote is the default one.
-func (inv *invocation) remoteAndNames(first string, names []string) (string, []string, error) {
-	session, err := inv.sessionOnly(first)
+// where returns the remote and the session names on the command line. If the first word is the name of a session and not that of
+// a remote or a path, it counts as a session name, and the remote is the default one.
+func (o exchangeOption) where(inv *invocation) (string, []string, error) {
+	session, err := inv.sessionOnly(o.Remote)
 	if err != nil {
 		return "", nil, err
 	}
 	if session != "" {
-		first, names = "", append([]string{session}, names...)
+		o.Remote, o.Names = "", append([]string{session}, o.Names...)
 	}
-	git, err := inv.git()
-	if err != nil {
-		return "", nil, err
-	}
-	found, err := remote.Find(inv.ctx, git, first)
-	return found.Name, names, err
+	found, err := remote.Find(inv.ctx, inv.repository, o.Remote)
+	return found.Name, o.Names, err
 }
 
 // sessionOnly returns the session whose name a word is, unless it is a remote or a path. @N is the session with the Nth newest
@@ -176,10 +172,7 @@ func (inv *invocation) sessionOnly(word string) (string, error) {
 	if _, err := os.Stat(word); err == nil {
 		return "", nil
 	}
-	opened, err := inv.open()
-	if err != nil {
-		return "", err
-	}
+	opened := inv.opened
 	if strings.HasPrefix(word, "@") {
 		return opened.picker().FullName(inv.ctx, word)
 	}

@@ -173,10 +173,7 @@ func (c *agentListCmd) Run(inv *invocation) error {
 		_, err := os.Stat(r.Directory)
 		return err != nil && r.Version == agents.NotInstalled
 	})
-	if err := c.print(inv, list); err != nil {
-		return err
-	}
-	return inv.bad(bad)
+	return c.printAll(inv, list, bad)
 }
 
 // hooksOf returns the text of the column with the scopes in which an agent's hooks are installed.

@@ -21,7 +21,7 @@ type agentHookCmd struct {
 // Run notifies the watcher. [runHook] handles usual hooks before the command line is
 // parsed, so this runs only if there are options.
 func (c *agentHookCmd) Run(inv *invocation) error {
-	hook{getenv: inv.getenv, in: inv.in}.run(c.Agent, c.Event)
+	notifyWatcher(c.Agent, c.Event, inv.getenv, inv.in)
 	return nil
 }
 
@@ -40,28 +40,23 @@ func runHook(args []string, getenv func(string) string, in io.Reader) int {
 	if len(args) > 3 {
 		event = args[3]
 	}
-	hook{getenv: getenv, in: in}.run(args[2], event)
+	notifyWatcher(args[2], event, getenv, in)
 	return exitOK
 }
 
-// A hook notifies the watcher of an event of an agent. It ignores all errors, because the
-// watcher also finds changes that no hook reports.
-type hook struct {
-	getenv func(string) string
-	in     io.Reader
-}
-
-func (h hook) run(agent, name string) {
+// notifyWatcher notifies the watcher of an event of an agent. It ignores all errors, because
+// the watcher also finds changes that no hook reports.
+func notifyWatcher(agent, name string, getenv func(string) string, in io.Reader) {
 	defer func() { _ = recover() }() // a bug in this program must not disturb an agent
 	if _, ok := agents.ByName(agent); !ok {
 		return
 	}
 	now := time.Now()
-	e := recording.ReadPayload(h.payload(), agent, name, now)
+	e := recording.ReadPayload(payload(in), agent, name, now)
 	dirs := []string{e.Dir}
 	for _, a := range agents.All() {
 		if a.Hooks.Variable != "" {
-			dirs = append(dirs, h.getenv(a.Hooks.Variable))
+			dirs = append(dirs, getenv(a.Hooks.Variable))
 		}
 	}
 	if here, err := os.Getwd(); err == nil {
@@ -74,9 +69,9 @@ func (h hook) run(agent, name string) {
 	}
 }
 
-// payload returns the input of the hook, as far as it arrives within [hookPatience].
-func (h hook) payload() []byte {
-	if isTerminal(h.in) {
+// payload returns the input of a hook, as far as it arrives within [hookPatience].
+func payload(in io.Reader) []byte {
+	if isTerminal(in) {
 		return nil
 	}
 	var mu sync.Mutex
@@ -86,7 +81,7 @@ func (h hook) payload() []byte {
 		defer close(ended)
 		buffer := make([]byte, 64<<10)
 		for {
-			n, err := h.in.Read(buffer)
+			n, err := in.Read(buffer)
 			mu.Lock()
 			if data.Len() < recording.MaxPayload {
 				data.Write(buffer[:n])

@@ -171,10 +171,7 @@ func (c *agentUninstallCmd) Run(inv *invocation) error {
 	if !settings.All.IsZero() && settings.Paused.IsZero() {
 		inv.say("all agents are still recorded, because of git domarkx agent watch; git domarkx agent pause ends that")
 	}
-	if err := c.print(inv, list); err != nil {
-		return err
-	}
-	return inv.bad(bad)
+	return c.printAll(inv, list, bad)
 }
 
 // versionOf returns the version of an agent's program on this machine.

@@ -69,31 +69,29 @@ func (c *exportCmd) Run(inv *invocation, opened managers) error {
 		return err
 	}
 	info, err := os.Stat(c.Output)
-	if isStream := c.Output == "" || c.Output == "-" || err == nil && !info.IsDir() && !info.Mode().IsRegular(); isStream {
+	isStdout := c.Output == "" || c.Output == "-"
+	if isStdout || err == nil && !info.IsDir() && !info.Mode().IsRegular() {
 		for _, f := range export.Files {
 			inv.say("%s: not written: %s (%d bytes); -o PATH writes it beside the document", c.Names[0], visibleLine(f.Path), f.Size)
 		}
 	}
-	if c.Output == "" || c.Output == "-" {
-		if err := export.Write(exact{inv.out}); err != nil || revision.Message >= 0 {
-			return err
+	intoDirectory := !isStdout && (err == nil && info.IsDir() || strings.HasSuffix(c.Output, "/"))
+	file, remembers := c.Output, revision.Message < 0
+	switch {
+	case isStdout:
+		file, err = "", export.Write(exact{inv.out})
+	case intoDirectory:
+		file, err = export.WriteIn(c.Output, 0o644)
+	default:
+		if err = export.WriteFile(file); err == nil {
+			info, err = os.Stat(file)
+			remembers = remembers && err == nil && info.Mode().IsRegular() // nothing can be read back from a device
 		}
-		return sessions.RememberExport(inv.ctx, export, "")
 	}
-	if isDirectory := err == nil && info.IsDir() || strings.HasSuffix(c.Output, "/"); !isDirectory {
-		if err := export.WriteFile(c.Output); err != nil || revision.Message >= 0 {
-			return err
-		}
-		if info, err := os.Stat(c.Output); err != nil || !info.Mode().IsRegular() { // nothing can be read back from a device
-			return err
-		}
-		return sessions.RememberExport(inv.ctx, export, c.Output)
-	}
-	file, err := export.WriteIn(c.Output, 0o644)
-	if err == nil && revision.Message < 0 {
+	if err == nil && remembers {
 		err = sessions.RememberExport(inv.ctx, export, file)
 	}
-	if err != nil {
+	if err != nil || !intoDirectory {
 		return err
 	}
 	return inv.printLine(path(file))

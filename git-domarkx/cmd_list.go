@@ -73,10 +73,7 @@ func (c *listCmd) Run(inv *invocation, opened managers) error {
 		return err
 	}
 	inv.mentionConflicts(conflicts)
-	if err := c.print(inv, c.rowsOf(inv, opened, list, all, conflicts)); err != nil {
-		return err
-	}
-	if err := inv.bad(unread); err != nil {
+	if err := c.printAll(inv, c.rowsOf(inv, opened, list, all, conflicts), unread); err != nil {
 		return err
 	}
 	switch {

@@ -50,17 +50,7 @@ func (c *mountCmd) serve(inv *invocation, mounts *mountd.Mounts, dir string) err
 		setGCPercent(inv.getenv, 100) // unlike a command, a server runs for days
 		return opened.mounted(), err
 	}
-	return mounts.Serve(inv.ctx, dir, open, func() error { return printLine(inv, dir) })
-}
-
-func printLine(inv *invocation, line string) error {
-	if inv.out.tty {
-		line = visible(line)
-	}
-	if _, err := inv.out.WriteString(line + "\n"); err != nil {
-		return err
-	}
-	return inv.out.Flush()
+	return mounts.Serve(inv.ctx, dir, open, func() error { return errors.Join(c.printPath(inv, dir), inv.out.Flush()) })
 }
 
 type unmountCmd struct {

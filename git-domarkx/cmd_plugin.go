@@ -44,8 +44,5 @@ func (c *pluginListCmd) Run(inv *invocation) error {
 		}
 		list = append(list, row)
 	}
-	if err := c.print(inv, list); err != nil {
-		return err
-	}
-	return inv.bad(mute)
+	return c.printAll(inv, list, mute)
 }

@@ -14,13 +14,10 @@ import (
 type pullCmd struct {
 	exchangeOption
 	AcceptRedaction bool `name:"accept-redaction" help:"Take a redacted history also where it differs from yours in more than secrets."`
-
-	Remote string   `arg:"" optional:"" name:"REMOTE" help:"A remote or URL of Git; domarkx.remote, else the only one, else origin."`
-	Names  []string `arg:"" optional:"" name:"NAME" help:"The sessions."`
 }
 
 func (c *pullCmd) Run(inv *invocation, opened managers) error {
-	remote, names, err := inv.remoteAndNames(c.Remote, c.Names)
+	remote, names, err := c.where(inv)
 	if err != nil {
 		return err
 	}

@@ -16,9 +16,6 @@ type pushCmd struct {
 	All          bool `help:"All sessions."`
 	AllowIgnored bool `help:"Send files that the repository ignores, too."`
 	AllowSecrets bool `help:"Send sessions with secrets, too."`
-
-	Remote string   `arg:"" optional:"" name:"REMOTE" help:"A remote or URL of Git; domarkx.remote, else the only one, else origin."`
-	Names  []string `arg:"" optional:"" name:"NAME" help:"The sessions."`
 }
 
 func (c *pushCmd) prepare(*invocation) error {
@@ -29,7 +26,7 @@ func (c *pushCmd) prepare(*invocation) error {
 }
 
 func (c *pushCmd) Run(inv *invocation, opened managers) error {
-	remote, names, err := inv.remoteAndNames(c.Remote, c.Names)
+	remote, names, err := c.where(inv)
 	if err != nil {
 		return err
 	}

@@ -57,10 +57,7 @@ func (c *statusCmd) Run(inv *invocation, opened managers) error {
 	if len(rows) == 0 && unread == nil {
 		inv.allIsWell("status: nothing needs attention")
 	}
-	if err := c.print(inv, rows); err != nil {
-		return err
-	}
-	return inv.bad(unread)
+	return c.printAll(inv, rows, unread)
 }
 
 // statusSources are where the rows of "status" come from.

@@ -49,7 +49,7 @@ func (c *webCmd) Run(inv *invocation, opened managers) error {
 	done := make(chan error, 1)
 	go func() { done <- server.Serve(listener) }()
 	defer server.Close()
-	if err := printLine(inv, address); err != nil {
+	if err := inv.printLine(text(address)); err != nil {
 		return err
 	}
 	if c.Open {

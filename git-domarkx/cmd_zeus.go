@@ -48,10 +48,7 @@ func (c *zeusListCmd) Run(inv *invocation, opened managers) error {
 			rows = append(rows, zeus.Row{ID: e.ID, Kind: e.Kind, Status: zeus.Saved, Detail: s.name})
 		}
 	}
-	if err := c.printAgents(inv, rows); err != nil {
-		return err
-	}
-	return inv.bad(bad)
+	return c.printAgents(inv, rows, bad)
 }
 
 func (c *zeusListCmd) find(inv *invocation, opened managers) ([]listed, error) {

@@ -28,13 +28,14 @@ func parse(parser *kong.Kong, args []string) (*kong.Node, error) {
 			return nil, &helpRequest{command, path.Flag.Name}
 		}
 	}
-	if err := ctx.Reset(); err != nil {
-		return nil, &parseError{err, command}
+	err = ctx.Reset()
+	if err == nil {
+		_, err = ctx.Apply()
 	}
-	if _, err := ctx.Apply(); err != nil {
-		return nil, &parseError{err, command}
+	if err == nil {
+		err = validate(ctx, command)
 	}
-	if err := validate(ctx, command); err != nil {
+	if err != nil {
 		return nil, &parseError{err, command}
 	}
 	return command, nil

@@ -55,7 +55,11 @@ func (o sessionsOption) printEach(inv *invocation, names []string, change func(n
 }
 
 // exchangeOption holds the options of push, fetch and pull.
-type exchangeOption struct{ rowsOption[exchangeRow] }
+type exchangeOption struct {
+	rowsOption[exchangeRow]
+	Remote string   `arg:"" optional:"" name:"REMOTE" help:"A remote or URL of Git; domarkx.remote, else the only one, else origin."`
+	Names  []string `arg:"" optional:"" name:"NAME" help:"The sessions."`
+}
 
 // An exchangeRow is the outcome for one session.
 type exchangeRow struct {

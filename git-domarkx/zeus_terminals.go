@@ -65,8 +65,8 @@ type agentRow struct {
 	Detail  string `json:"detail" head:"DETAIL" doc:"the snapshot, or what went wrong"`
 }
 
-func (a agentRows) printAgents(inv *invocation, list []zeus.Row) error {
-	return a.print(inv, mapped(list, func(r zeus.Row) agentRow { return agentRow{r.ID, r.Kind, string(r.Status), r.Detail} }))
+func (a agentRows) printAgents(inv *invocation, list []zeus.Row, bad ...error) error {
+	return a.printAll(inv, mapped(list, func(r zeus.Row) agentRow { return agentRow{r.ID, r.Kind, string(r.Status), r.Detail} }), bad...)
 }
 
 // countAgents returns how many rows have a status.

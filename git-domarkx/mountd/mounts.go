@@ -133,16 +133,16 @@ func (m *Mounts) List() ([]Mount, error) {
 	return found, nil
 }
 
+// live returns the mounts whose servers did not die.
+func (m *Mounts) live() ([]Mount, error) {
+	mounts, err := m.List()
+	return slices.DeleteFunc(mounts, func(mount Mount) bool { return mount.Dead }), err
+}
+
 // WarnOfSilent warns about mounts whose servers do not answer.
 func (m *Mounts) WarnOfSilent(ctx context.Context) {
-	mounts, err := m.List()
-	if err != nil {
-		return // a missing warning is no harm
-	}
+	mounts, _ := m.live() // a missing warning is no harm
 	for _, mount := range mounts {
-		if mount.Dead {
-			continue
-		}
 		if err := mount.Answers(ctx); err != nil {
 			m.Warn(fmt.Errorf("warning: %w", err))
 		}

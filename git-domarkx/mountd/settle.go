@@ -77,7 +77,7 @@ func pendingReason(w drafts.Waiting, answers map[int][]string, failed error) str
 
 // Dismiss lets the repository's mounts drop broken saves, by the keys of their drafts, because their texts were saved elsewhere.
 func (m *Mounts) Dismiss(ctx context.Context, keys []string) error {
-	mounts, err := m.List()
+	mounts, err := m.live()
 	if err != nil || len(keys) == 0 {
 		return err
 	}
@@ -86,9 +86,6 @@ func (m *Mounts) Dismiss(ctx context.Context, keys []string) error {
 	var errs []error
 	for _, mount := range mounts {
 		for _, key := range keys {
-			if mount.Dead {
-				continue
-			}
 			a, err := mount.ask(ctx, askDismiss+key)
 			if isTimeout(err) {
 				err = errors.New(mount.NoAnswer())
@@ -104,7 +101,7 @@ func (m *Mounts) Dismiss(ctx context.Context, keys []string) error {
 // askServers asks the servers of the repository's mounts to create snapshots of all saves. It returns the sessions whose saves
 // are still pending, for each process that answered.
 func (m *Mounts) askServers(ctx context.Context) map[int][]string {
-	mounts, err := m.List()
+	mounts, err := m.live()
 	if err != nil {
 		return nil
 	}
@@ -112,17 +109,12 @@ func (m *Mounts) askServers(ctx context.Context) map[int][]string {
 	var mu sync.Mutex
 	var all sync.WaitGroup
 	for _, mount := range mounts {
-		if mount.Dead {
-			continue
-		}
 		all.Go(func() {
-			a, err := mount.ask(ctx, askSettle)
-			if err != nil {
-				return
+			if a, err := mount.ask(ctx, askSettle); err == nil {
+				mu.Lock()
+				defer mu.Unlock()
+				answers[mount.PID] = a.Pending
 			}
-			mu.Lock()
-			defer mu.Unlock()
-			answers[mount.PID] = a.Pending
 		})
 	}
 	all.Wait()

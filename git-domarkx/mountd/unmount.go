@@ -37,17 +37,16 @@ func (m *Mounts) Mounted(ctx context.Context, named string) (string, error) {
 		return dir, nil
 	}
 	mounts, err := m.List()
-	switch {
+	var dirs []string
+	for _, m := range mounts {
+		dirs = append(dirs, m.Dir)
+	}
+	switch slices.Sort(dirs); {
 	case err != nil:
 		return "", err
-	case len(mounts) == 1:
-		return mounts[0].Dir, nil
-	case len(mounts) > 1:
-		var dirs []string
-		for _, m := range mounts {
-			dirs = append(dirs, m.Dir)
-		}
-		slices.Sort(dirs)
+	case len(dirs) == 1:
+		return dirs[0], nil
+	case len(dirs) > 1:
 		return "", &AmbiguousError{dirs}
 	}
 	return dir, nil
