@@ -2,6 +2,7 @@ package fusefs
 
 import (
 	"bytes"
+	"os"
 	"strconv"
 
 	"golang.org/x/sys/unix"
@@ -22,11 +23,10 @@ func callerOf(thread uint32) basis.Caller {
 	process := uint64(thread)
 	fd, err := unix.PidfdOpen(int(process), 0)
 	if err != nil { // only the main thread of a process has one
-		status, ok := readProc("/proc/" + strconv.FormatUint(process, 10) + "/status")
-		if !ok {
-			return basis.Caller{}
+		status, _ := os.ReadFile("/proc/" + strconv.FormatUint(process, 10) + "/status")
+		if process = statusNumber(status, "Tgid:"); process == 0 {
+			return basis.Caller{} // it has ended
 		}
-		process = statusNumber(status, "Tgid:")
 		fd, err = unix.PidfdOpen(int(process), 0)
 	}
 	var unique uint64
@@ -42,19 +42,6 @@ func callerOf(thread uint32) basis.Caller {
 		return basis.Caller{}
 	}
 	return basis.Caller{Process: process<<40 ^ unique, Group: uint64(group)}
-}
-
-// readProc reads the beginning of a file of proc(5) with as few system calls as possible,
-// because every open needs it.
-func readProc(path string) ([]byte, bool) {
-	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return nil, false
-	}
-	defer unix.Close(fd)
-	data := make([]byte, 2048)
-	n, err := unix.Read(fd, data)
-	return data[:max(n, 0)], err == nil && n > 0
 }
 
 // statusNumber returns a number of /proc/PID/status, or 0 if it is missing.

@@ -8,6 +8,8 @@ import (
 
 	"github.com/hanwen/go-fuse/v2/fs"
 	"github.com/hanwen/go-fuse/v2/fuse"
+
+	"github.com/domarkx/domarkx/fusefs/mountpoint"
 )
 
 // readme is MNT/README.md.
@@ -57,21 +59,25 @@ var (
 
 // OnAdd adds the fixed entries.
 func (n *rootNode) OnAdd(ctx context.Context) {
-	add := func(name string, child fs.InodeEmbedder, mode uint32, ino uint64) {
-		n.AddChild(name, n.NewPersistentInode(ctx, child, fs.StableAttr{Mode: mode, Ino: ino, Gen: 1}), true)
+	add := func(name string, child fs.InodeEmbedder, mode uint32) {
+		n.AddChild(name, n.NewPersistentInode(ctx, child, fs.StableAttr{Mode: mode, Ino: number(name), Gen: 1}), true)
 	}
-	add("README.md", n.bytesFile([]byte(readme), n.started), syscall.S_IFREG, number("README.md"))
+	add("README.md", n.bytesFile([]byte(readme), n.started), syscall.S_IFREG)
 	for _, name := range []string{".ignore", ".gitignore"} {
-		add(name, n.bytesFile([]byte(ignored), n.started), syscall.S_IFREG, number(name))
+		add(name, n.bytesFile([]byte(ignored), n.started), syscall.S_IFREG)
 	}
-	add("sessions", &directoryNode{node: node{view: n.view}, directory: n.tree.Root()}, syscall.S_IFDIR, number("sessions"))
+	add("sessions", &directoryNode{node: node{view: n.view}, directory: n.tree.Root()}, syscall.S_IFDIR)
 	for _, kind := range []string{snapshotsDir, messagesDir} {
-		add(kind, &sessionsNode{fixedNode: fixedNode{node{view: n.view}}, kind: kind}, syscall.S_IFDIR, number(kind))
+		add(kind, &sessionsNode{fixedNode: fixedNode{node{view: n.view}}, kind: kind}, syscall.S_IFDIR)
 	}
-	if n.Workspaces != nil {
-		n.addWorkspaces(add)
+	switch {
+	case n.Workspaces == nil:
+	case n.Beside != "":
+		add(mountpoint.Workspaces, &linkNode{node: node{view: n.view}, target: n.Beside, at: n.started}, syscall.S_IFLNK)
+	default:
+		add(mountpoint.Workspaces, &workspacesNode{fixedNode{node{view: n.view}}}, syscall.S_IFDIR)
 	}
-	add("errors", &errorsNode{fixedNode: fixedNode{node{view: n.view}}}, syscall.S_IFDIR, number("errors"))
+	add("errors", &errorsNode{fixedNode: fixedNode{node{view: n.view}}}, syscall.S_IFDIR)
 }
 
 // Lookup looks up a fixed entry.

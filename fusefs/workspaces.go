@@ -34,15 +34,6 @@ func (n *workspacesNode) Getattr(_ context.Context, _ fs.FileHandle, out *fuse.A
 	return 0
 }
 
-// addWorkspaces adds workspaces/, a directory or a symbolic link.
-func (n *rootNode) addWorkspaces(add func(name string, child fs.InodeEmbedder, mode uint32, ino uint64)) {
-	if n.Beside != "" {
-		add(mountpoint.Workspaces, &linkNode{node: node{view: n.view}, target: n.Beside, at: n.started}, syscall.S_IFLNK, number(mountpoint.Workspaces))
-		return
-	}
-	add(mountpoint.Workspaces, &workspacesNode{fixedNode{node{view: n.view}}}, syscall.S_IFDIR, number(mountpoint.Workspaces))
-}
-
 // workspaceOf returns the target of the symbolic link from a message to its workspace
 // version, or "" if it has none.
 func (v *view) workspaceOf(ctx context.Context, session string, tip domarkx.Info, k int) (string, error) {

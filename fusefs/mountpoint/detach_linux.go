@@ -24,11 +24,7 @@ func SourceOf(dir string) (source string, ok bool) {
 	if err != nil {
 		return "", false
 	}
-	all, err := Mounts()
-	if err != nil {
-		return "", false
-	}
-	top, ok := topmost(all, dir)
+	top, ok, _ := topmostNow(dir)
 	return top.Source, ok && top.Kind == FileSystem
 }
 

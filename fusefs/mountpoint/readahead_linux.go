@@ -10,11 +10,7 @@ import (
 // The default is 128 KiB, whatever the server requests, and only an administrator may
 // change it; other users keep the default.
 func ReadAhead(dir string, n int) {
-	all, err := Mounts()
-	if err != nil {
-		return
-	}
-	if top, ok := topmost(all, dir); ok {
+	if top, ok, _ := topmostNow(dir); ok {
 		_ = os.WriteFile(filepath.Join("/sys/class/bdi", top.Device, "read_ahead_kb"), strconv.AppendInt(nil, int64(n>>10), 10), 0)
 	}
 }

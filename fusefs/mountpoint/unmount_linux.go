@@ -25,13 +25,9 @@ func Recover(ctx context.Context, dir string) error {
 		return fmt.Errorf("resolving %q: %w", dir, err)
 	}
 	for range 64 { // dead mounts can lie on each other
-		all, err := Mounts()
-		if err != nil {
+		top, ok, err := topmostNow(dir)
+		if err != nil || !ok {
 			return err
-		}
-		top, ok := topmost(all, dir)
-		if !ok {
-			return nil
 		}
 		if !dead(dir) {
 			return fmt.Errorf("%q: %w: %s is mounted there", dir, domarkx.ErrExists, top.Kind)
@@ -51,12 +47,8 @@ func Recover(ctx context.Context, dir string) error {
 // fusermount unmounts: a process that is killed while it waits for its own answer never
 // ends, nor do the users of its mount.
 func ClearDead(dir string) error {
-	all, err := Mounts()
-	if err != nil {
+	if top, ok, err := topmostNow(dir); err != nil || !ok || top.Kind != FileSystem {
 		return err
-	}
-	if top, ok := topmost(all, dir); !ok || top.Kind != FileSystem {
-		return nil
 	}
 	if MountsDirectly() {
 		return detach(context.Background(), dir)
@@ -106,12 +98,8 @@ func canonical(dir string) (string, error) {
 			return dir, nil // it does not exist
 		}
 		dir = filepath.Join(parent, filepath.Base(dir))
-		all, err := Mounts()
-		if err != nil {
+		if _, ok, err := topmostNow(dir); ok || err != nil {
 			return dir, err
-		}
-		if _, ok := topmost(all, dir); ok {
-			return dir, nil
 		}
 		target, err := os.Readlink(dir)
 		if err != nil {
@@ -123,6 +111,13 @@ func canonical(dir string) (string, error) {
 		dir = target
 	}
 	return dir, fmt.Errorf("%q: %w", dir, syscall.ELOOP)
+}
+
+// topmostNow is topmost in the mount table as it is.
+func topmostNow(dir string) (Mount, bool, error) {
+	all, err := Mounts()
+	top, ok := topmost(all, dir)
+	return top, ok, err
 }
 
 func topmost(all []Mount, dir string) (Mount, bool) {
@@ -163,11 +158,10 @@ func UnmountBoth(ctx context.Context, dir string, innerOf func(dir string) strin
 	if err != nil {
 		return fmt.Errorf("unmounting %q: %w", dir, err)
 	}
-	all, err := Mounts()
+	top, ok, err := topmostNow(dir)
 	if err != nil {
 		return err
 	}
-	top, ok := topmost(all, dir)
 	if !ok || top.Kind != FileSystem {
 		return fmt.Errorf("unmounting %q: %w: no sessions are mounted there", dir, domarkx.ErrNotFound)
 	}
@@ -175,6 +169,7 @@ func UnmountBoth(ctx context.Context, dir string, innerOf func(dir string) strin
 		return detach(ctx, dir)
 	}
 	inner := innerOf(dir)
+	_, nested, _ := topmostNow(inner)
 	// A process that has just closed its last file counts as a user for a moment, longer
 	// on a busy machine. A process that still counts after that is a user.
 	for wait := 5 * time.Millisecond; ; wait *= 2 {
@@ -196,7 +191,7 @@ func UnmountBoth(ctx context.Context, dir string, innerOf func(dir string) strin
 	if err == nil {
 		return nil
 	}
-	if _, nested := topmost(all, inner); nested {
+	if nested {
 		awaitInner(ctx, inner)
 	}
 	users, uerr := usersOf(dir, inner)
@@ -220,11 +215,11 @@ func innerDir(dir string) string {
 // unmountAll unmounts the workspaces, then the sessions. It unmounts neither if either
 // has users.
 func unmountAll(ctx context.Context, dir, inner string) error {
-	all, err := Mounts()
+	top, ok, err := topmostNow(inner)
 	if err != nil {
 		return err
 	}
-	if top, ok := topmost(all, inner); ok && top.Kind == FileSystem {
+	if ok && top.Kind == FileSystem {
 		if users, err := usersOf(dir, inner); err != nil || len(users) > 0 {
 			return errors.Join(err, syscall.EBUSY)
 		}
@@ -239,9 +234,7 @@ func unmountAll(ctx context.Context, dir, inner string) error {
 // sessions could not be unmounted.
 func awaitInner(ctx context.Context, inner string) {
 	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline) && ctx.Err() == nil; time.Sleep(10 * time.Millisecond) {
-		if all, err := Mounts(); err != nil {
-			return
-		} else if _, ok := topmost(all, inner); ok {
+		if _, ok, err := topmostNow(inner); ok || err != nil {
 			return
 		}
 	}

@@ -133,7 +133,11 @@ func (t *Tree) journal(s *sessionState, a *ack) error {
 	t.state.Do(func(st *state) {
 		if a.save != nil {
 			done, s.stale = s.stale, nil
-			s.enqueue(a.save, a.replaced)
+			if i := slices.Index(s.queue, a.replaced); a.replaced != nil && i >= 0 {
+				s.queue[i] = a.save
+			} else {
+				s.queue = append(s.queue, a.save)
+			}
 			st.seen.Put(a.caller, s.name, a.save.version)
 		}
 		if a.ended {
@@ -144,15 +148,6 @@ func (t *Tree) journal(s *sessionState, a *ack) error {
 		return nil
 	}
 	return t.Journal.Delete(done...)
-}
-
-// enqueue adds a save to the queue, in the place of the one that it replaces.
-func (s *sessionState) enqueue(q, replaced *save) {
-	if i := slices.Index(s.queue, replaced); replaced != nil && i >= 0 {
-		s.queue[i] = q
-	} else {
-		s.queue = append(s.queue, q)
-	}
 }
 
 // end records that the saves of a file are probably complete. It returns the keys of the

@@ -112,21 +112,17 @@ func (a *adoption) adopt(ctx context.Context, d drafts.Draft) error {
 			for next := tip; next != ""; next = a.saved[step{d.Name, tip}] {
 				tip = next // saves that preceded the removal
 			}
-			st.adoptRemoval(d, &pendingRemoval{tip: tip, version: base, removing: true, due: time.Now(), key: d.Key})
+			g := &pendingRemoval{tip: tip, version: base, removing: true, due: time.Now(), key: d.Key}
+			s := st.session(d.Name)
+			if s.file != nil {
+				st.hide(s, g)
+			}
+			s.removal = g
 		default:
 			st.adoptSave(d, version)
 		}
 	})
 	return nil
-}
-
-// adoptRemoval restores the removal of a session from its draft.
-func (st *state) adoptRemoval(d drafts.Draft, g *pendingRemoval) {
-	s := st.session(d.Name)
-	if s.file != nil {
-		st.hide(s, g)
-	}
-	s.removal = g
 }
 
 // adoptSave restores a save from its draft.

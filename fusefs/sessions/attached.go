@@ -142,17 +142,6 @@ func (st *state) attachedFile(p string, a attached) *File {
 	return f
 }
 
-// bindAttached turns a view of an attached file into a file of the tree, because its
-// content is about to change.
-func (st *state) bindAttached(f *File) {
-	f.kept.close()
-	f.kept = nil
-	if st.files[f.path] == nil {
-		st.files[f.path] = f
-		st.inodes[f.ino] = f
-	}
-}
-
 func (a *attached) readAt(p []byte, off int64) (int, error) {
 	n, err := a.content.ReadAt(p, off)
 	if err == io.EOF {

@@ -120,12 +120,6 @@ func (f *File) load() (ready bool, err error) {
 // local reports whether the content is not stored in a snapshot.
 func (f *File) local() bool { return f.id == "" }
 
-// settle records the snapshot that holds the content.
-func (f *File) settle(id string) {
-	f.id, f.size = id, f.length()
-	f.shed()
-}
-
 // shed frees the memory of the content if the content is stored and no program has the
 // file open.
 func (f *File) shed() {

@@ -24,9 +24,6 @@ func IsScratch(p string) bool {
 	return false
 }
 
-// draftName returns the name of a file in the journal. No session can have it.
-func draftName(p string) string { return "/" + p }
-
 // keepFile stores the content of a file that belongs to no session as a draft, under the
 // file's current name. It deletes the draft of a file that no longer has a durable name:
 // it lost its name, is scratch now, or belongs to a session.
@@ -48,7 +45,7 @@ func (t *Tree) keepFile(f *File) error {
 			f.draft, f.draftPath = "", ""
 		case f.data == nil || !f.dirty && (f.draft == "" || f.draftPath == p):
 		default:
-			d = drafts.Draft{Key: f.draft, Name: draftName(p), State: drafts.Beside}
+			d = drafts.Draft{Key: f.draft, Name: "/" + p, State: drafts.Beside} // no session can have that name
 			d.Data, err = f.data.Bytes()
 			f.dirty = err != nil
 		}

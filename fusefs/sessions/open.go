@@ -120,8 +120,13 @@ func (t *Tree) fetch(ctx context.Context, f *File) error {
 func (st *state) touch(f *File, h *Handle, c basis.Caller, emptied bool) {
 	f.modified = time.Now()
 	f.changed = f.modified
-	if f.kept != nil {
-		st.bindAttached(f)
+	if f.kept != nil { // a view of an attached file becomes a file of the tree
+		f.kept.close()
+		f.kept = nil
+		if st.files[f.path] == nil {
+			st.files[f.path] = f
+			st.inodes[f.ino] = f
+		}
 	}
 	f.id = ""
 	base := f.version

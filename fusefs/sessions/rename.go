@@ -44,12 +44,14 @@ func (t *Tree) Rename(ctx context.Context, from *Directory, oldName string, to *
 	if err != nil && !errors.Is(err, domarkx.ErrNotFound) {
 		return err
 	}
+	keeps := false // whether sessions have attached something under this path
 	if sub != nil {
-		if keeps, err := t.keepsBelow(ctx, sub.path); err != nil || keeps {
-			return cmp.Or(err, error(syscall.EPERM))
-		}
-	} else if t.isKept(f) {
-		return syscall.EPERM // sessions have attached it under this path
+		keeps, err = t.keepsBelow(ctx, sub.path)
+	} else {
+		t.state.Do(func(*state) { keeps, err = f.kept != nil, nil })
+	}
+	if err != nil || keeps {
+		return cmp.Or(err, error(syscall.EPERM))
 	}
 	taken := target != nil || targetDirectory != nil
 	switch {
@@ -69,12 +71,6 @@ func (t *Tree) Rename(ctx context.Context, from *Directory, oldName string, to *
 		return nil // as POSIX demands for two names of one file
 	}
 	return t.renameFile(ctx, f, oldPath, newPath, c)
-}
-
-// isKept reports whether a file is a view of an attached file.
-func (t *Tree) isKept(f *File) (kept bool) {
-	t.state.Do(func(*state) { kept = f.kept != nil })
-	return kept
 }
 
 func (t *Tree) renameFile(ctx context.Context, f *File, oldPath, newPath string, c basis.Caller) error {
@@ -206,7 +202,11 @@ func (t *Tree) freezeSession(ctx context.Context, session string) (*sessionState
 // adoptAs makes the content of a scratch file the next snapshot of a session, or a new
 // session.
 func (t *Tree) adoptAs(ctx context.Context, f *File, session string, c basis.Caller) error {
-	if err := t.checkReplacing(ctx, session); err != nil {
+	there, _, err := t.shows(ctx, session)
+	if err == nil && there == nil {
+		err = t.checkNew(ctx, session)
+	}
+	if err != nil {
 		return err
 	}
 	if err := t.pin(ctx, f); err != nil {
@@ -219,16 +219,6 @@ func (t *Tree) adoptAs(ctx context.Context, f *File, session string, c basis.Cal
 	}
 	defer t.thaw(s)
 	return t.become(s, f, info, c)
-}
-
-// checkReplacing returns an error if a session does not exist and no new session can have
-// its name.
-func (t *Tree) checkReplacing(ctx context.Context, session string) error {
-	f, _, err := t.shows(ctx, session)
-	if err != nil || f != nil {
-		return err
-	}
-	return t.checkNew(ctx, session)
 }
 
 // pin loads the content of a file and keeps it in memory until unpin.

@@ -91,7 +91,8 @@ func (st *state) saved(s *sessionState, q *save, r SaveResult) (mended []string,
 	same := q.version.ID == r.Info.ID
 	if f := q.file; f.version == q.version && !f.dirty {
 		if q.version.ID != "" {
-			f.settle(q.version.ID)
+			f.id, f.size = q.version.ID, f.length()
+			f.shed()
 		}
 		if s.file == f && !same {
 			s.file = nil // the name now shows the merged document

@@ -68,8 +68,12 @@ func (t *Tree) settleSession(ctx context.Context, s *sessionState, grace time.Ti
 			alarm.Reset(at.Sub(now))
 			return false
 		}, func(*state) {
-			if !settled && !failed {
-				s.advance(time.Now())
+			switch {
+			case settled || failed:
+			case len(s.queue) > 0:
+				s.queue[0].force(time.Now())
+			case s.removal != nil:
+				s.removal.due = time.Now()
 			}
 		})
 		if settled || failed {
@@ -99,13 +103,4 @@ func (s *sessionState) ready(grace time.Time, timing Timing) (at time.Time, ok b
 	}
 	// A program may create the name again right after it removed it.
 	return s.removal.due.Add(timing.Settle - timing.Removal), true
-}
-
-// advance makes the next work of a session due.
-func (s *sessionState) advance(now time.Time) {
-	if len(s.queue) > 0 {
-		s.queue[0].force(now)
-	} else if s.removal != nil {
-		s.removal.due = now
-	}
 }
