@@ -32,7 +32,10 @@ func (inv *invocation) consent(yes bool) trust.Consent {
 // agrees asks a question that is answered with yes or no.
 func (inv *invocation) agrees(ctx context.Context, question string) (bool, error) {
 	fmt.Fprintf(inv.err, "%s [y/N] ", question)
-	answer, err := inv.readLine(ctx)
+	answer, err := await(ctx, func() (string, error) { return bufio.NewReader(inv.in).ReadString('\n') })
+	if err == io.EOF {
+		err = nil
+	}
 	answer = strings.ToLower(strings.TrimSpace(answer))
 	return answer == "y" || answer == "yes", err
 }
@@ -50,15 +53,4 @@ func (inv *invocation) showListing(listing []trust.Runs) {
 			fmt.Fprintln(inv.err, "    (nothing)")
 		}
 	}
-}
-
-// readLine reads one line from standard input. It returns early when the command is cancelled.
-func (inv *invocation) readLine(ctx context.Context) (string, error) {
-	return await(ctx, func() (string, error) {
-		line, err := bufio.NewReader(inv.in).ReadString('\n')
-		if err == io.EOF {
-			err = nil
-		}
-		return line, err
-	})
 }

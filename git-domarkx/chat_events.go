@@ -1,13 +1,9 @@
 package main
 
 import (
-	"errors"
-
 	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/git-domarkx/chat"
-	"github.com/domarkx/domarkx/git-domarkx/chat/models"
 	"github.com/domarkx/domarkx/git-domarkx/chat/provider"
-	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 )
 
 // The objects that chat --json prints, one per line.
@@ -88,9 +84,4 @@ func eventObject(e chat.Event) any {
 		return chatUsage{"usage", e.Model, usageRow(e.Usage)}
 	}
 	return nil
-}
-
-// isModelChoice reports whether an error means that the user has to choose or define a model.
-func isModelChoice(err error) bool {
-	return errors.Is(err, models.ErrNoModel) || is[*trust.UntrustedError](err)
 }

@@ -78,9 +78,14 @@ func (t *talk) once(message *string) error {
 
 // converse takes a turn for each message that the user types.
 func (t *talk) converse() error {
-	t.lines.recall(t.history())
-	if err := t.goOn(); err != nil {
-		return err
+	for _, line := range t.history() {
+		t.lines.history.add(line)
+	}
+	_, err := t.opened.store.Tip(t.inv.ctx, t.command.Name)
+	if isNew := errors.Is(err, domarkx.ErrNotFound) && t.command.New; !isNew {
+		if err := t.turn(nil); err != nil { // an earlier chat may not have ended its turn
+			return err
+		}
 	}
 	fmt.Fprintf(t.inv.err, "%s with %s. Ctrl-D ends the conversation.\n", visible(t.command.Name), visible(t.name))
 	interrupts := 0
@@ -109,14 +114,6 @@ func (t *talk) converse() error {
 			return err
 		}
 	}
-}
-
-// goOn continues a turn that an earlier chat did not end.
-func (t *talk) goOn() error {
-	if _, err := t.opened.store.Tip(t.inv.ctx, t.command.Name); errors.Is(err, domarkx.ErrNotFound) && t.command.New {
-		return nil
-	}
-	return t.turn(nil)
 }
 
 // turn takes one turn of a conversation. It shows an error, and returns it only if the conversation must end.

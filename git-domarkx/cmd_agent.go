@@ -27,14 +27,6 @@ type agentCmd struct {
 	Pause     agentPauseCmd     `cmd:"" help:"Stop recording until watch goes on."`
 }
 
-// agentsNamed returns the agents with these names; without names, all.
-func agentsNamed(names []string) ([]agents.Agent, error) {
-	if len(names) == 0 {
-		return agents.All(), nil
-	}
-	return chosenAgents(names, "whose transcripts can be read")
-}
-
 // chosenAgents returns the agents with these names. what says what can be done with agents.
 func chosenAgents(names []string, what string) ([]agents.Agent, error) {
 	var chosen []agents.Agent
@@ -77,9 +69,12 @@ type agentImportCmd struct {
 }
 
 func (c *agentImportCmd) Run(inv *invocation, opened managers) error {
-	chosen, err := agentsNamed(c.Agents)
+	chosen, err := chosenAgents(c.Agents, "whose transcripts can be read")
 	if err != nil {
 		return err
+	}
+	if len(c.Agents) == 0 {
+		chosen = agents.All()
 	}
 	recorded, err := inv.recorded(opened.git)
 	if err != nil {

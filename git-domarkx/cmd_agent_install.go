@@ -83,7 +83,11 @@ func (c *agentInstallCmd) Run(inv *invocation) error {
 	var installed []hooks.Agent
 	for _, a := range chosen {
 		if c.Scope != agents.Project { // settings of a project are also for other machines, with other versions
-			a = a.At(func() string { return versionOf(inv, a.Agent) })
+			a = a.At(func() string {
+				limited, cancel := context.WithTimeout(inv.ctx, maxVersionTime)
+				defer cancel()
+				return agents.Versions(limited, []agents.Agent{a.Agent})()[0]
+			})
 		}
 		more, err := c.change(inv, a, dir, func(r *hooks.Record) ([]hooks.Change, error) { return a.Install(request, r) }, (*hooks.Record).Apply)
 		if err != nil {
@@ -174,13 +178,6 @@ func (c *agentUninstallCmd) Run(inv *invocation) error {
 	return c.printAll(inv, list, bad)
 }
 
-// versionOf returns the version of an agent's program on this machine.
-func versionOf(inv *invocation, a agents.Agent) string {
-	limited, cancel := context.WithTimeout(inv.ctx, maxVersionTime)
-	defer cancel()
-	return agents.Versions(limited, []agents.Agent{a})()[0]
-}
-
 func hookedAgents(names []string) ([]hooks.Agent, error) {
 	chosen, err := chosenAgents(names, "that can be recorded")
 	hooked := make([]hooks.Agent, len(chosen))
@@ -247,7 +244,12 @@ func (o settingsOption) change(inv *invocation, a hooks.Agent, dir string, plan 
 			return nil, err
 		}
 		if o.DryRun && !o.JSON {
-			return nil, inv.printChanges(changes)
+			for _, c := range changes {
+				if err := writeDiff(inv, diff.Diff(c.File.Path, c.File.Data, c.File.Path, c.After)); err != nil {
+					return nil, err
+				}
+			}
+			return nil, nil
 		}
 		for _, c := range changes {
 			if !o.DryRun {
@@ -295,14 +297,4 @@ func settingsRows(a hooks.Agent, changes []hooks.Change, changed []string) []set
 		list = append(list, settingsRow{a.Name, "-", "unchanged"})
 	}
 	return list
-}
-
-// printChanges prints changes of settings as a diff.
-func (inv *invocation) printChanges(changes []hooks.Change) error {
-	for _, c := range changes {
-		if err := writeDiff(inv, diff.Diff(c.File.Path, c.File.Data, c.File.Path, c.After)); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -11,7 +11,9 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/chat"
+	"github.com/domarkx/domarkx/git-domarkx/chat/models"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
 )
 
@@ -120,7 +122,7 @@ func (r refusal) Error() string { return string(r) }
 
 // answerNo reports an error. If the error means that the turn was not allowed to continue, the exit status is 1.
 func (c *chatCmd) answerNo(inv *invocation, err error) error {
-	isNo := is[*chat.StoppedError](err) || errors.Is(err, chat.ErrNothing) || is[refusal](err) || isModelChoice(err)
+	isNo := is[*chat.StoppedError](err) || errors.Is(err, chat.ErrNothing) || is[refusal](err) || errors.Is(err, models.ErrNoModel) || is[*trust.UntrustedError](err)
 	if err != nil && c.JSON && context.Cause(inv.ctx) == nil {
 		if err := errors.Join(inv.jsonLine(chatError{"error", err.Error()}), inv.out.Flush()); err != nil {
 			return err

@@ -30,7 +30,7 @@ func (c *execCmd) prepare(inv *invocation) error {
 	if words == nil && (c.Resource == "" || c.Tool == "") {
 		return usagef("missing RESOURCE and TOOL, or -- and a command")
 	}
-	if i := slices.IndexFunc(c.Pairs, isNoPair); i >= 0 && words == nil {
+	if i := slices.IndexFunc(c.Pairs, func(pair string) bool { return strings.IndexByte(pair, '=') <= 0 }); i >= 0 && words == nil {
 		return usagef("argument %q: expected KEY=VALUE", c.Pairs[i])
 	}
 	// The call is recorded in a document, and must run exactly as recorded. Documents are UTF-8.
@@ -63,8 +63,6 @@ func (c *execCmd) Run(inv *invocation, opened managers) error {
 	}
 	return commandStatus(report.Result)
 }
-
-func isNoPair(argument string) bool { return strings.IndexByte(argument, '=') <= 0 }
 
 // command returns the words after --, or nil unless they directly follow the session.
 func (c *execCmd) command(args []string) []string {

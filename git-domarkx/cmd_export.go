@@ -37,8 +37,14 @@ func (inv *invocation) reportLosses(export *engine.Export) {
 
 func (c *exportCmd) prepare(*invocation) (err error) {
 	switch {
+	case c.All && c.Format != web.HTML:
+		return usagef("--all writes pages: --format html; other formats take one NAME")
+	case c.All && (c.Strict || c.Team != ""):
+		return usagef("--all takes neither --strict nor --team")
+	case c.All && c.Output == "-":
+		return usagef("--all writes a directory; name it with -o DIR")
 	case c.All:
-		return c.prepareSite()
+		return nil
 	case c.AllowSecrets:
 		return usagef("--allow-secrets is for --all; a session that is named is written with its secrets")
 	case len(c.Names) != 1:

@@ -25,10 +25,18 @@ func (c *importCmd) prepare(*invocation) error {
 			return err
 		}
 	}
-	if err := c.checkAs(); err != nil {
-		return err
+	info, err := os.Stat(c.Paths[0])
+	isFolder := err == nil && info.IsDir()
+	switch hasInput := slices.Contains(c.Paths, "-"); {
+	case hasInput && c.As == "":
+		return usagef("standard input has no name; give it one with --as NAME")
+	case hasInput || c.As == "":
+	case len(c.Paths) > 1:
+		return usagef("--as names one document, not %d; import them one by one", len(c.Paths))
+	case isFolder:
+		return usagef("--as names one document, and %q is a directory", c.Paths[0])
 	}
-	if len(c.Attach) > 0 && !c.isOneDocument() {
+	if len(c.Attach) > 0 && (len(c.Paths) > 1 || isFolder) {
 		return usagef("--attach adds files to one document; name that alone")
 	}
 	return nil
@@ -92,35 +100,6 @@ func (inv *invocation) boundMemory(opened managers) {
 
 // packMemory is how many bytes of packs may stay in memory while whole sessions are processed.
 const packMemory = 32 << 20
-
-// checkAs returns a usage error if --as does not fit the paths.
-func (c *importCmd) checkAs() error {
-	if slices.Contains(c.Paths, "-") {
-		if c.As == "" {
-			return usagef("standard input has no name; give it one with --as NAME")
-		}
-		return nil
-	}
-	if c.As == "" {
-		return nil
-	}
-	if len(c.Paths) > 1 {
-		return usagef("--as names one document, not %d; import them one by one", len(c.Paths))
-	}
-	if info, err := os.Stat(c.Paths[0]); err == nil && info.IsDir() {
-		return usagef("--as names one document, and %q is a directory", c.Paths[0])
-	}
-	return nil
-}
-
-// isOneDocument reports whether the command line names exactly one path, and that is not a directory.
-func (c *importCmd) isOneDocument() bool {
-	if len(c.Paths) != 1 {
-		return false
-	}
-	info, err := os.Stat(c.Paths[0])
-	return err != nil || !info.IsDir()
-}
 
 type importRow struct {
 	sessionRow

@@ -113,14 +113,3 @@ func (c *logCmd) patches(inv *invocation, sessions *engine.SessionManager, log i
 	}
 	return nil
 }
-
-func collect[T any](seq iter.Seq2[T, error]) ([]T, error) {
-	var list []T
-	for v, err := range seq {
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, v)
-	}
-	return list, nil
-}

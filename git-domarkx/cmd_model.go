@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
@@ -95,7 +96,7 @@ func (c *modelTestCmd) Run(inv *invocation) error {
 		}
 	})
 	if err != nil {
-		return inModel(d.Name, err)
+		return fmt.Errorf("model %q: %w", d.Name, err)
 	}
 	var text strings.Builder
 	for _, p := range answer.Parts {

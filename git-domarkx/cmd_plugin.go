@@ -26,7 +26,8 @@ type toolRow struct {
 }
 
 func (c *pluginListCmd) Run(inv *invocation) error {
-	types, err := inv.pluginTypes()
+	_, manager := inv.resourceTypes()
+	types, err := manager.Types(inv.ctx)
 	if err != nil {
 		return err
 	}

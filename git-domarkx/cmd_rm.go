@@ -17,13 +17,8 @@ func (c *rmCmd) Run(inv *invocation, opened managers) error {
 	err := c.printEach(inv, c.Names, func(name string) (domarkx.Info, error) {
 		return opened.turns.Remove(inv.ctx, name, inv.loss(c.Force))
 	})
-	inv.forgetTexts(opened)
-	return err
-}
-
-// forgetTexts removes texts that no session contains any more from the search index.
-func (inv *invocation) forgetTexts(opened managers) {
 	if err := search.Forget(inv.ctx, opened.store); err != nil {
 		inv.warn(fmt.Errorf("removed texts are still in the search index; run git domarkx search, which removes them: %w", err))
 	}
+	return err
 }

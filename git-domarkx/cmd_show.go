@@ -19,18 +19,6 @@ type showCmd struct {
 
 func (showCmd) row() any { return showRow{} }
 
-// mentionConflictsOf prints how many conflicts a snapshot has, to standard error.
-func (inv *invocation) mentionConflictsOf(sessions *engine.SessionManager, r engine.Revision) error {
-	info, err := sessions.Resolve(inv.ctx, r)
-	if err != nil {
-		return err
-	}
-	info.Name = r.Name
-	counts, err := sessions.Conflicts(inv.ctx, []domarkx.Info{info})
-	inv.mentionConflicts(counts)
-	return err
-}
-
 func (c *showCmd) prepare(*invocation) error {
 	return checkFormat(cmp.Or(c.Format, string(engine.Markdown)))
 }
@@ -49,7 +37,13 @@ func (c *showCmd) Run(inv *invocation, opened managers) error {
 		return err
 	}
 	if revision.Message < 0 { // counting reads all messages, and one message names its own conflict
-		if err := inv.mentionConflictsOf(sessions, revision); err != nil {
+		info, err := sessions.Resolve(inv.ctx, revision)
+		if err != nil {
+			return err
+		}
+		info.Name = revision.Name
+		counts, err := sessions.Conflicts(inv.ctx, []domarkx.Info{info})
+		if inv.mentionConflicts(counts); err != nil {
 			return err
 		}
 	}

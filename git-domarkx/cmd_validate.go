@@ -6,6 +6,11 @@ import (
 	"fmt"
 	"io"
 	"slices"
+
+	"github.com/domarkx/domarkx/format/all"
+	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/importer"
+	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 )
 
 type validateCmd struct {
@@ -21,8 +26,11 @@ func (c *validateCmd) Run(inv *invocation) error {
 		}
 		stdin = bytes.NewReader(data)
 	}
+	workTree, types := inv.resourceTypes()
+	env := local.Environment{WorkTree: workTree, Workspaces: types}
+	documents := importer.New(engine.New(nil, all.Codecs(), env, nil), nil, env) // without a store
 	var bad error
-	read, err := inv.validator().Validate(inv.ctx, c.Paths, stdin, func(err error) { bad = errors.Join(bad, err) })
+	read, err := documents.Validate(inv.ctx, c.Paths, stdin, func(err error) { bad = errors.Join(bad, err) })
 	if err != nil {
 		return err
 	}

@@ -77,11 +77,14 @@ func versionRowOf(v domarkx.Version) versionRow {
 }
 
 func (c *workspaceLogCmd) Run(inv *invocation, opened managers) error {
-	list, err := collect(opened.sessions.VersionLog(inv.ctx, c.Revision.Revision))
-	if err != nil {
-		return err
+	var list []versionRow
+	for v, err := range opened.sessions.VersionLog(inv.ctx, c.Revision.Revision) {
+		if err != nil {
+			return err
+		}
+		list = append(list, versionRowOf(v))
 	}
-	return c.print(inv, mapped(list, versionRowOf))
+	return c.print(inv, list)
 }
 
 type workspaceShowCmd struct {

@@ -59,20 +59,16 @@ func (d *editedFile) edit(text []byte) ([]byte, error) {
 // clear removes the file if its text is stored elsewhere or has not changed. Otherwise it
 // leaves the file, and adds its path to the error.
 func (d *editedFile) clear(err error, kept bool) error {
-	switch {
-	case d.path == "":
+	if d.path == "" {
 		return err
-	case err == nil || kept || d.untouched():
+	}
+	now, unread := os.ReadFile(d.path)
+	if err == nil || kept || unread == nil && bytes.Equal(now, d.text) {
 		return errors.Join(err, os.RemoveAll(filepath.Dir(d.path)))
 	}
-	if _, missing := os.Lstat(d.path); errors.Is(missing, fs.ErrNotExist) {
+	if errors.Is(unread, fs.ErrNotExist) {
 		_ = os.Remove(filepath.Dir(d.path)) // stays if the editor left a backup in it
 		return err
 	}
 	return fmt.Errorf("%w; the text is in %q", err, d.path)
-}
-
-func (d *editedFile) untouched() bool {
-	now, err := os.ReadFile(d.path)
-	return err == nil && bytes.Equal(now, d.text)
 }

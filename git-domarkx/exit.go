@@ -68,11 +68,15 @@ func report(w io.Writer, err error) int {
 		if usage.usage != "" {
 			fmt.Fprintf(w, "usage: %s\n", usage.usage)
 		}
-		fmt.Fprintf(w, "See 'git domarkx help%s'.\n", spaced(usage.command))
+		fmt.Fprintf(w, "See '%s'.\n", strings.TrimSpace("git domarkx help "+usage.command))
 		return exitUsage
 	}
-	if errors.Is(err, errNo) {
-		return reportBeside(w, err)
+	if errors.Is(err, errNo) { // other errors beside it are reported
+		status := exitNo
+		for _, part := range joined(err) {
+			status = max(status, report(w, part))
+		}
+		return status
 	}
 	if status, ok := errors.AsType[statusError](err); ok {
 		return int(status)
@@ -107,15 +111,6 @@ func isTrouble(err error) bool {
 		}
 	}
 	return false
-}
-
-// reportBeside reports the other errors of a command that answers "no", and returns the exit status.
-func reportBeside(w io.Writer, err error) int {
-	status := exitNo
-	for _, part := range joined(err) {
-		status = max(status, report(w, part))
-	}
-	return status
 }
 
 // printError prints one error per line. An error in a document has the form PATH:LINE:COLUMN: MESSAGE, which editors understand;
@@ -190,11 +185,4 @@ func plainParseError(err error) string {
 		return "missing " + strings.TrimSuffix(rest, `"`)
 	}
 	return msg
-}
-
-func spaced(s string) string {
-	if s == "" {
-		return ""
-	}
-	return " " + s
 }

@@ -17,18 +17,6 @@ import (
 // defaultSite is the directory of export --all without -o.
 const defaultSite = "domarkx-site"
 
-func (c *exportCmd) prepareSite() error {
-	switch {
-	case c.Format != web.HTML:
-		return usagef("--all writes pages: --format html; other formats take one NAME")
-	case c.Strict || c.Team != "":
-		return usagef("--all takes neither --strict nor --team")
-	case c.Output == "-":
-		return usagef("--all writes a directory; name it with -o DIR")
-	}
-	return nil
-}
-
 // site writes sessions as a folder of pages.
 func (c *exportCmd) site(inv *invocation, opened managers) error {
 	dir := cmp.Or(c.Output, defaultSite)

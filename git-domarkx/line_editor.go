@@ -92,13 +92,6 @@ func (e *lineEditor) note(c byte) {
 	}
 }
 
-// recall makes earlier lines available, the newest last.
-func (e *lineEditor) recall(lines []string) {
-	for _, line := range lines {
-		e.history.add(line)
-	}
-}
-
 // message reads a message: a line, and the next line as well if a line ends in "\" or inside a paste. The error is errInterrupt
 // for Ctrl-C, io.EOF for Ctrl-D, and errLongLine for a line that the terminal library cut.
 func (e *lineEditor) message(ctx context.Context) (string, error) {

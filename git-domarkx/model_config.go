@@ -90,6 +90,3 @@ func (inv *invocation) runKeyHelper(ctx context.Context, command string) (string
 func (inv *invocation) notice(text string) {
 	inv.say("git-domarkx: %s", text)
 }
-
-// inModel adds the name of the model to an error.
-func inModel(name string, err error) error { return fmt.Errorf("model %q: %w", name, err) }

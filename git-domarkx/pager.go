@@ -84,7 +84,11 @@ func (p *pager) fits() bool {
 
 func (p *pager) start() error {
 	inv := p.inv
-	command, err := inv.pagerCommand()
+	git, err := inv.git()
+	if err != nil {
+		return err
+	}
+	command, err := git.Pager(inv.ctx)
 	if err != nil {
 		return err
 	}
@@ -120,12 +124,4 @@ func (p *pager) close(err error) error {
 		return errors.Join(err, e)
 	}
 	return errors.Join(err, p.in.Close(), p.cmd.Wait())
-}
-
-func (inv *invocation) pagerCommand() (string, error) {
-	git, err := inv.git()
-	if err != nil {
-		return "", err
-	}
-	return git.Pager(inv.ctx)
 }

@@ -164,10 +164,3 @@ func identity(ctx context.Context, git *gitcmd.Git) (author, committer domarkx.S
 	c, err := git.Committer(ctx)
 	return domarkx.Signature(a), domarkx.Signature(c), err
 }
-
-// validator returns a manager without a store, which can only work on documents.
-func (inv *invocation) validator() *importer.Manager {
-	workTree, types := inv.resourceTypes()
-	env := local.Environment{WorkTree: workTree, Workspaces: types}
-	return importer.New(engine.New(nil, all.Codecs(), env, nil), nil, env)
-}

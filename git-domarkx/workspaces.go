@@ -95,9 +95,3 @@ func (inv *invocation) resourceTypes() (workTree string, types *plugins.Workspac
 	}
 	return workTree, plugins.New(all.BuiltIn(), nil, plugins.Config{WorkTree: workTree, Types: func() []domarkx.Plugin { return all.Found(except...) }})
 }
-
-// pluginTypes returns the available types of resources. It works without a repository, too.
-func (inv *invocation) pluginTypes() ([]plugins.Type, error) {
-	_, types := inv.resourceTypes()
-	return types.Types(inv.ctx)
-}
