@@ -39,7 +39,6 @@ func (n *fileNode) Getattr(_ context.Context, _ fs.FileHandle, out *fuse.AttrOut
 }
 
 func (n *fileNode) Setattr(ctx context.Context, fh fs.FileHandle, in *fuse.SetAttrIn, out *fuse.AttrOut) syscall.Errno {
-	ctx = steady(ctx)
 	if n.ReadOnly {
 		return syscall.EROFS
 	}
@@ -48,7 +47,7 @@ func (n *fileNode) Setattr(ctx context.Context, fh fs.FileHandle, in *fuse.SetAt
 			return syscall.EFBIG
 		}
 		h, _ := fh.(*sessions.Handle)
-		if err := n.tree.Truncate(ctx, n.file, h, int64(size), callerFrom(ctx)); err != nil {
+		if err := n.tree.Truncate(steady(ctx), n.file, h, int64(size), callerFrom(ctx)); err != nil {
 			return n.fail("truncating a file", "", err)
 		}
 	}
@@ -93,9 +92,8 @@ func modeOf(flags uint32) sessions.Mode {
 }
 
 func (n *fileNode) Open(ctx context.Context, flags uint32) (fs.FileHandle, uint32, syscall.Errno) {
-	ctx = steady(ctx)
 	mode := modeOf(flags)
-	h, err := n.tree.Open(ctx, n.file, mode, callerFrom(ctx))
+	h, err := n.tree.Open(steady(ctx), n.file, mode, callerFrom(ctx))
 	if err != nil {
 		return nil, 0, n.fail("opening a file", "", err)
 	}
@@ -107,8 +105,7 @@ func (n *fileNode) Open(ctx context.Context, flags uint32) (fs.FileHandle, uint3
 }
 
 func (n *fileNode) Read(ctx context.Context, _ fs.FileHandle, dest []byte, off int64) (fuse.ReadResult, syscall.Errno) {
-	ctx = steady(ctx)
-	got, err := n.tree.Read(ctx, n.file, dest, off)
+	got, err := n.tree.Read(steady(ctx), n.file, dest, off)
 	if err != nil {
 		return nil, n.fail("reading a session", "", err)
 	}
@@ -116,9 +113,8 @@ func (n *fileNode) Read(ctx context.Context, _ fs.FileHandle, dest []byte, off i
 }
 
 func (n *fileNode) Write(ctx context.Context, fh fs.FileHandle, data []byte, off int64) (uint32, syscall.Errno) {
-	ctx = steady(ctx)
 	// The calling process matters only for truncating, so it is not looked up.
-	if err := n.tree.Write(ctx, n.file, nil, data, off, basis.Caller{}); err != nil {
+	if err := n.tree.Write(steady(ctx), n.file, nil, data, off, basis.Caller{}); err != nil {
 		return 0, n.fail("writing to a session", "", err)
 	}
 	return uint32(len(data)), 0
@@ -131,7 +127,6 @@ const (
 )
 
 func (n *fileNode) Allocate(ctx context.Context, _ fs.FileHandle, off, size uint64, mode uint32) syscall.Errno {
-	ctx = steady(ctx)
 	if off > math.MaxInt64 || size > math.MaxInt64-off {
 		return syscall.EFBIG
 	}
@@ -140,10 +135,10 @@ func (n *fileNode) Allocate(ctx context.Context, _ fs.FileHandle, off, size uint
 	case allocateKeepSize:
 	case 0:
 		if end := int64(off + size); end > n.tree.Attr(n.file).Size {
-			err = n.tree.Truncate(ctx, n.file, nil, end, callerFrom(ctx))
+			err = n.tree.Truncate(steady(ctx), n.file, nil, end, callerFrom(ctx))
 		}
 	case allocatePunchHole | allocateKeepSize:
-		err = n.tree.Zero(ctx, n.file, int64(off), int64(size), basis.Caller{})
+		err = n.tree.Zero(steady(ctx), n.file, int64(off), int64(size), basis.Caller{})
 	default:
 		return syscall.ENOTSUP
 	}

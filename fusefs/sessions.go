@@ -21,9 +21,7 @@ type directoryNode struct {
 var _ fs.NodeFsyncer = (*directoryNode)(nil)
 
 func (n *directoryNode) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
-	ctx = steady(ctx)
-	name = spelled(name)
-	f, sub, err := n.tree.Lookup(ctx, n.directory, name)
+	f, sub, err := n.tree.Lookup(steady(ctx), n.directory, spelled(name))
 	switch {
 	case err != nil:
 		return nil, n.fail("looking up a session", name, err)
@@ -58,8 +56,7 @@ func fill(out *fuse.Attr, kind uint32, a sessions.Attr) {
 }
 
 func (n *directoryNode) Readdir(ctx context.Context) (fs.DirStream, syscall.Errno) {
-	ctx = steady(ctx)
-	found, err := n.tree.List(ctx, n.directory)
+	found, err := n.tree.List(steady(ctx), n.directory)
 	if err != nil {
 		return nil, n.fail("listing sessions", "", err)
 	}
@@ -88,9 +85,7 @@ func (n *directoryNode) Setattr(ctx context.Context, _ fs.FileHandle, in *fuse.S
 }
 
 func (n *directoryNode) Create(ctx context.Context, name string, flags, mode uint32, out *fuse.EntryOut) (*fs.Inode, fs.FileHandle, uint32, syscall.Errno) {
-	ctx = steady(ctx)
-	name = spelled(name)
-	f, h, err := n.tree.Create(ctx, n.directory, name, mode&0o7777, flags&syscall.O_EXCL != 0, modeOf(flags), callerFrom(ctx))
+	f, h, err := n.tree.Create(steady(ctx), n.directory, spelled(name), mode&0o7777, flags&syscall.O_EXCL != 0, modeOf(flags), callerFrom(ctx))
 	if err != nil {
 		return nil, nil, 0, n.fail("creating a file", name, err)
 	}
@@ -99,12 +94,10 @@ func (n *directoryNode) Create(ctx context.Context, name string, flags, mode uin
 
 // Mknod creates regular files. Devices, pipes and sockets are not supported.
 func (n *directoryNode) Mknod(ctx context.Context, name string, mode, _ uint32, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
-	ctx = steady(ctx)
 	if kind := mode & syscall.S_IFMT; kind != syscall.S_IFREG && kind != 0 {
 		return nil, syscall.EPERM
 	}
-	name = spelled(name)
-	f, err := n.tree.Make(ctx, n.directory, name, mode&0o7777, callerFrom(ctx))
+	f, err := n.tree.Make(steady(ctx), n.directory, spelled(name), mode&0o7777, callerFrom(ctx))
 	if err != nil {
 		return nil, n.fail("creating a file", name, err)
 	}
@@ -112,9 +105,7 @@ func (n *directoryNode) Mknod(ctx context.Context, name string, mode, _ uint32, 
 }
 
 func (n *directoryNode) Mkdir(ctx context.Context, name string, mode uint32, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
-	ctx = steady(ctx)
-	name = spelled(name)
-	sub, err := n.tree.Mkdir(ctx, n.directory, name, mode)
+	sub, err := n.tree.Mkdir(steady(ctx), n.directory, spelled(name), mode)
 	if err != nil {
 		return nil, n.fail("creating a directory", name, err)
 	}
@@ -122,21 +113,15 @@ func (n *directoryNode) Mkdir(ctx context.Context, name string, mode uint32, out
 }
 
 func (n *directoryNode) Rmdir(ctx context.Context, name string) syscall.Errno {
-	ctx = steady(ctx)
-	name = spelled(name)
-	return n.fail("removing a directory", name, n.tree.Rmdir(ctx, n.directory, name))
+	return n.fail("removing a directory", name, n.tree.Rmdir(steady(ctx), n.directory, spelled(name)))
 }
 
 func (n *directoryNode) Unlink(ctx context.Context, name string) syscall.Errno {
-	ctx = steady(ctx)
-	name = spelled(name)
-	return n.fail("removing a file", name, n.tree.Unlink(ctx, n.directory, name))
+	return n.fail("removing a file", name, n.tree.Unlink(steady(ctx), n.directory, spelled(name)))
 }
 
 func (n *directoryNode) Symlink(ctx context.Context, target, name string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
-	ctx = steady(ctx)
-	name = spelled(name)
-	f, err := n.tree.Symlink(ctx, n.directory, name, target)
+	f, err := n.tree.Symlink(steady(ctx), n.directory, spelled(name), target)
 	if err != nil {
 		return nil, n.fail("creating a symbolic link", name, err)
 	}
@@ -144,13 +129,11 @@ func (n *directoryNode) Symlink(ctx context.Context, target, name string, out *f
 }
 
 func (n *directoryNode) Link(ctx context.Context, target fs.InodeEmbedder, name string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
-	ctx = steady(ctx)
 	of, ok := target.(*fileNode)
 	if !ok {
 		return nil, syscall.EPERM
 	}
-	name = spelled(name)
-	if err := n.tree.Link(ctx, of.file, n.directory, name, callerFrom(ctx)); err != nil {
+	if err := n.tree.Link(steady(ctx), of.file, n.directory, spelled(name), callerFrom(ctx)); err != nil {
 		return nil, n.fail("creating a link", name, err)
 	}
 	return n.file(ctx, of.file, out), 0
@@ -163,7 +146,6 @@ const (
 )
 
 func (n *directoryNode) Rename(ctx context.Context, name string, parent fs.InodeEmbedder, newName string, flags uint32) syscall.Errno {
-	ctx = steady(ctx)
 	to, ok := parent.(*directoryNode)
 	if !ok {
 		return syscall.EXDEV
@@ -179,7 +161,7 @@ func (n *directoryNode) Rename(ctx context.Context, name string, parent fs.Inode
 		return syscall.EINVAL
 	}
 	name, newName = spelled(name), spelled(newName)
-	return n.fail("renaming", name, n.tree.Rename(ctx, n.directory, name, to.directory, newName, how, callerFrom(ctx)))
+	return n.fail("renaming", name, n.tree.Rename(steady(ctx), n.directory, name, to.directory, newName, how, callerFrom(ctx)))
 }
 
 // Fsync does nothing: names are durable when the call that changes them returns.

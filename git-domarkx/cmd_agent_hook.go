@@ -18,7 +18,7 @@ type agentHookCmd struct {
 	Event string `arg:"" optional:"" name:"EVENT" help:"The event that the hook is for, if its input does not name it."`
 }
 
-// Run notifies the watcher. [runHook] handles usual hooks before the command line is
+// Run notifies the watcher. [run] handles usual hooks before the command line is
 // parsed, so this runs only if there are options.
 func (c *agentHookCmd) Run(inv *invocation) error {
 	notifyWatcher(c.Agent, c.Event, inv.getenv, inv.in)
@@ -32,16 +32,6 @@ const hookPatience = 25 * time.Millisecond
 // commands: it must not fail, whatever arguments an agent gives it.
 func isHook(args []string) bool {
 	return len(args) >= 3 && args[0] == "agent" && args[1] == "hook" && !slices.ContainsFunc(args[2:], func(arg string) bool { return strings.HasPrefix(arg, "-") })
-}
-
-// runHook runs a hook with these arguments.
-func runHook(args []string, getenv func(string) string, in io.Reader) int {
-	event := ""
-	if len(args) > 3 {
-		event = args[3]
-	}
-	notifyWatcher(args[2], event, getenv, in)
-	return exitOK
 }
 
 // notifyWatcher notifies the watcher of an event of an agent. It ignores all errors, because

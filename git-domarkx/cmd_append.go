@@ -26,8 +26,5 @@ func (c *appendCmd) Run(inv *invocation, opened managers) error {
 		}
 	}
 	info, err := opened.turns.Append(inv.ctx, turns.AppendRequest{Name: c.Name, New: c.New, Role: c.Role, Text: *c.Text})
-	if err != nil {
-		return withNew(err)
-	}
-	return c.printSession(inv, info)
+	return c.printSession(inv, info, withNew(err))
 }

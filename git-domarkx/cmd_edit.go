@@ -32,5 +32,5 @@ func (c *editCmd) Run(inv *invocation, opened managers) error {
 	case !edited.Changed:
 		inv.say("%s is unchanged", c.Name)
 	}
-	return c.printSession(inv, edited.Info)
+	return c.printSession(inv, edited.Info, nil)
 }

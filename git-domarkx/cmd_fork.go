@@ -10,11 +10,8 @@ type forkCmd struct {
 
 func (c *forkCmd) Run(inv *invocation, opened managers) error {
 	fork, err := opened.turns.Fork(inv.ctx, c.Revision.Revision, c.New)
-	if err != nil {
-		return err
-	}
-	if fork.Asleep != nil {
+	if err == nil && fork.Asleep != nil {
 		inv.warn(fmt.Errorf("warning: the workspace of %q is created by its first call: %w", fork.Name, fork.Asleep))
 	}
-	return c.printSession(inv, fork.Info)
+	return c.printSession(inv, fork.Info, err)
 }

@@ -11,13 +11,12 @@ type trustCmd struct {
 }
 
 func (c *trustCmd) Run(inv *invocation, opened managers) error {
-	if !c.Revoke {
-		if err := inv.trust(opened, c.Name); err != nil {
-			return err
-		}
-		return c.print(inv, trustRow{c.Name, trust.Trusted})
+	status, err := trust.Trusted, error(nil)
+	if c.Revoke {
+		status, err = opened.trust.Revoke(inv.ctx, c.Name)
+	} else {
+		err = inv.trust(opened, c.Name)
 	}
-	status, err := opened.trust.Revoke(inv.ctx, c.Name)
 	if err != nil {
 		return err
 	}

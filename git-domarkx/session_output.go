@@ -24,8 +24,11 @@ type sessionRow struct {
 // sessionOption holds the options of commands that print one session.
 type sessionOption struct{ rowOption[sessionRow] }
 
-// printSession prints a session and its newest snapshot.
-func (o sessionOption) printSession(inv *invocation, info domarkx.Info) error {
+// printSession prints a session and its newest snapshot, unless the command failed.
+func (o sessionOption) printSession(inv *invocation, info domarkx.Info, err error) error {
+	if err != nil {
+		return err
+	}
 	return o.print(inv, sessionRow{info.Name, oidField(info.ID)})
 }
 
@@ -37,10 +40,7 @@ type sessionsOption struct{ rowsOption[sessionRow] }
 func (o sessionsOption) printEach(inv *invocation, names []string, change func(name string) (domarkx.Info, error)) error {
 	if len(names) == 1 && !o.JSON {
 		info, err := change(names[0])
-		if err != nil {
-			return err
-		}
-		return printResult(inv, false, sessionRow{info.Name, oidField(info.ID)})
+		return sessionOption{}.printSession(inv, info, err)
 	}
 	w := o.prompt(inv)
 	var bad error

@@ -87,23 +87,18 @@ func (f *FS) addEntries(n *node, l *listing, off uint64, out *fuse.DirEntryList,
 			return
 		}
 	}
-	if !plus {
-		for i := off - 2; i < uint64(len(l.entries)); i++ {
-			e := &l.entries[i]
-			if !out.AddDirEntry(fuse.DirEntry{Name: e.name, Mode: e.meta.mode, Ino: e.ino}) {
-				return
-			}
-		}
-		return
-	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for i := off - 2; i < uint64(len(l.entries)); i++ {
-		e := &l.entries[i]
-		filled := out.AddDirLookupEntry(fuse.DirEntry{Name: e.name, Mode: e.meta.mode, Ino: e.ino})
-		if filled == nil {
+		e := fuse.DirEntry{Name: l.entries[i].name, Mode: l.entries[i].meta.mode, Ino: l.entries[i].ino}
+		if plus {
+			filled := out.AddDirLookupEntry(e)
+			if filled == nil {
+				return
+			}
+			f.fillEntry(f.child(n, l, int(i)), filled)
+		} else if !out.AddDirEntry(e) {
 			return
 		}
-		f.fillEntry(f.child(n, l, int(i)), filled)
 	}
 }

@@ -135,27 +135,19 @@ func foldUsage(usage, indent string) string {
 	if len([]rune(usage)) <= TextWidth+28 {
 		return usage
 	}
-	var lines []string
-	line, depth, start := "", 0, 0
-	add := func(part string) {
-		if line != "" && len([]rune(line))+len([]rune(part)) > TextWidth {
-			lines = append(lines, line)
-			line = indent + strings.TrimLeft(part, " ")
-			return
-		}
-		line += part
-	}
-	for i, c := range usage {
+	depth := 0
+	held := strings.Map(func(c rune) rune {
 		switch {
 		case c == '[':
 			depth++
 		case c == ']':
 			depth--
-		case c == ' ' && depth == 0 && i > start:
-			add(usage[start:i])
-			start = i
+		case c == ' ' && depth > 0:
+			return 0 // not a place to break
 		}
-	}
-	add(usage[start:])
-	return strings.Join(append(lines, line), "\n")
+		return c
+	}, usage)
+	var b strings.Builder
+	wrap(&b, "", indent, held)
+	return strings.ReplaceAll(strings.TrimSuffix(b.String(), "\n"), "\x00", " ")
 }

@@ -128,20 +128,16 @@ func unmountElsewhere(server *fusefs.Server) (busy string, err error) {
 	case err == nil:
 		return "", nil
 	case !ran: // the program cannot be started, for example after an update
-		return unmountHere(server)
+		err := server.TryUnmount(context.Background())
+		if busy, ok := errors.AsType[*mountpoint.BusyError](err); ok {
+			return busy.Error(), nil
+		}
+		return "", err
 	case exit.ExitCode() == 1:
 		return message, nil
 	default:
 		return "", fmt.Errorf("%s (%w)", message, err)
 	}
-}
-
-func unmountHere(server *fusefs.Server) (string, error) {
-	err := server.TryUnmount(context.Background())
-	if busy, ok := errors.AsType[*mountpoint.BusyError](err); ok {
-		return busy.Error(), nil
-	}
-	return "", err
 }
 
 // writableRepository reports whether this user can change sessions of the repository.

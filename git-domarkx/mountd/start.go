@@ -15,9 +15,6 @@ import (
 // DraftsDir returns the directory of the saves that are not snapshots yet.
 func DraftsDir(git *gitcmd.Git) string { return filepath.Join(git.StateDir(), "drafts") }
 
-// mountLog returns the path of the log of servers in the background.
-func mountLog(git *gitcmd.Git) string { return filepath.Join(git.StateDir(), "mount.log") }
-
 // Start starts this program in a process session of its own (setsid(2)) to serve a mount. It returns when the mount is usable. If
 // the process ends before, the error names its log.
 func (m *Mounts) Start(ctx context.Context, dir string) error {
@@ -44,7 +41,7 @@ func (m *Mounts) Start(ctx context.Context, dir string) error {
 
 // openLog opens the log of servers in the background, or the null device if the repository is read-only.
 func openLog(git *gitcmd.Git) (*os.File, error) {
-	log, err := background.OpenLog(mountLog(git))
+	log, err := background.OpenLog(filepath.Join(git.StateDir(), "mount.log"))
 	switch {
 	case err == nil:
 		return log, nil
