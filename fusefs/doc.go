@@ -7,7 +7,7 @@
 //	workspaces/<name>/<NNNN>-<oid>/    read-only, every version of a workspace, a directory for each resource
 //	errors/<name>.md                   a save that did not parse or was merged, and why
 //
-// The store is behind [Sessions], [Snapshots], [Messages], [Names] and [Saver]. Package
+// The store is behind the interfaces in [Options]. Package
 // sessions implements sessions/, package drafts stores saves until they are snapshots,
 // and package workspaces serves workspaces/.
 //

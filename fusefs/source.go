@@ -9,12 +9,6 @@ import (
 	"github.com/domarkx/domarkx/fusefs/workspaces"
 )
 
-// Attachments reads the attached files of sessions.
-type Attachments = sessions.Attachments
-
-// An Attacher attaches images to the sessions that show them.
-type Attacher = sessions.Attacher
-
 // A Form is the format of a document.
 type Form int
 
@@ -32,27 +26,6 @@ func (f Form) extension() string {
 	}
 	return ".md"
 }
-
-// Sessions finds stored sessions.
-type Sessions = sessions.Sessions
-
-// Names checks the names of new sessions.
-type Names = sessions.Names
-
-// Saver changes sessions.
-type Saver = sessions.Saver
-
-// A SaveResult reports the outcome of a save.
-type SaveResult = sessions.SaveResult
-
-// Workspaces lists the workspaces.
-type Workspaces = workspaces.Workspaces
-
-// Versions reads versions of workspaces.
-type Versions = workspaces.Versions
-
-// Timing sets the delays of background work.
-type Timing = sessions.Timing
 
 // Snapshots reads the contents of snapshots.
 type Snapshots interface {
@@ -78,16 +51,16 @@ type Messages interface {
 
 // Changing is what a mount needs to change sessions. It is not used when the mount is read-only.
 type Changing struct {
-	Names    Names
-	Saver    Saver
-	Attacher Attacher // nil attaches nothing
-	Drafts   string   // directory of the journals
+	Names    sessions.Names
+	Saver    sessions.Saver
+	Attacher sessions.Attacher // nil attaches nothing
+	Drafts   string            // directory of the journals
 }
 
 // WorkspaceSource is what a mount needs to show workspaces.
 type WorkspaceSource struct {
-	Workspaces Workspaces // nil shows none
-	Versions   Versions
+	Workspaces workspaces.Workspaces // nil shows none
+	Versions   workspaces.Versions
 	Contents   domarkx.VersionReader
 	// Beside is a directory on which the workspaces are mounted. Users other than root
 	// need it, because they cannot mount inside another mount. It is created if needed
@@ -99,14 +72,14 @@ type WorkspaceSource struct {
 // Options configures a mount.
 type Options struct {
 	Dir         string // an existing directory to mount on
-	Sessions    Sessions
+	Sessions    sessions.Sessions
 	Snapshots   Snapshots
 	Messages    Messages
-	Attachments Attachments // reads attached files; nil shows none
+	Attachments sessions.Attachments // reads attached files; nil shows none
 	Changing
 	WorkspaceSource
-	ReadOnly bool         // reject all changes
-	Label    string       // source in mount(8), such as the repository's directory
-	Logger   *slog.Logger // nil logs nothing
-	Timing   Timing       // zero for the default
+	ReadOnly bool            // reject all changes
+	Label    string          // source in mount(8), such as the repository's directory
+	Logger   *slog.Logger    // nil logs nothing
+	Timing   sessions.Timing // zero for the default
 }

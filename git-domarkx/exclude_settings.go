@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bytes"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -11,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx/git-domarkx/agents"
+	"github.com/domarkx/domarkx/git-domarkx/agents/hooks"
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 )
@@ -72,43 +71,23 @@ func (inv *invocation) editExcludes(edit func(lines []string) ([]string, error))
 	if err != nil {
 		return err
 	}
-	path := filepath.Join(git.CommonDir, "info", "exclude")
-	if target, err := filepath.EvalSymlinks(path); err == nil {
-		path = target
-	}
-	mode := fs.FileMode(0o644)
-	before, err := os.ReadFile(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	f, err := hooks.ReadFile(filepath.Join(git.CommonDir, "info", "exclude"))
+	if err != nil {
 		return err
 	}
-	if info, err := os.Stat(path); err == nil {
-		mode = info.Mode().Perm()
-	}
-	text := strings.TrimSuffix(string(before), "\n")
 	var lines []string
-	if text != "" {
+	if text := strings.TrimSuffix(string(f.Data), "\n"); text != "" {
 		lines = strings.Split(text, "\n")
 	}
 	count := len(lines)
 	if lines, err = edit(lines); err != nil || len(lines) == count {
 		return err
 	}
-	after := strings.Join(lines, "\n") + "\n"
-	if len(lines) == 0 {
-		after = ""
+	if f.Missing { // not only for this user, as settings are
+		f.Mode = 0o644
+		if err := atomicfile.MkdirAll(filepath.Dir(f.Path), 0o777); err != nil {
+			return err
+		}
 	}
-	if err := atomicfile.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-		return err
-	}
-	f, err := atomicfile.Create(path, mode)
-	if err != nil {
-		return err
-	}
-	if _, err := f.Write([]byte(after)); err != nil {
-		return errors.Join(err, f.Abort())
-	}
-	if now, err := os.ReadFile(path); err == nil && !bytes.Equal(now, before) { // an editor saved it meanwhile
-		return errors.Join(fmt.Errorf("%q was changed by another program; run the command again", path), f.Abort())
-	}
-	return f.Commit()
+	return f.Replace([]byte(strings.Join(append(lines, ""), "\n")))
 }

@@ -23,7 +23,8 @@ type stdio struct {
 func run(ctx context.Context, args []string, getenv func(string) string, std stdio) int {
 	setGCPercent(getenv, 400)
 	if isHook(args) {
-		notifyWatcher(args[2], strings.Join(args[3:min(len(args), 4)], ""), getenv, std.in)
+		args = append(args, "") // the event may be left out
+		notifyWatcher(args[2], args[3], getenv, std.in)
 		return exitOK
 	}
 	ctx, signals, stop := untilSignal(ctx)

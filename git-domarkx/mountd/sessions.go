@@ -9,6 +9,7 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/fusefs"
+	"github.com/domarkx/domarkx/fusefs/sessions"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/transaction"
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
@@ -114,9 +115,9 @@ func (s Sessions) CheckName(ctx context.Context, name string) error {
 }
 
 // Save creates a snapshot from a saved document.
-func (s Sessions) Save(ctx context.Context, name, base string, data []byte) (fusefs.SaveResult, error) {
+func (s Sessions) Save(ctx context.Context, name, base string, data []byte) (sessions.SaveResult, error) {
 	saved, err := s.Sessions.Save(ctx, engine.SaveRequest{Name: name, Base: base, Data: data, Operation: "save"})
-	return fusefs.SaveResult{Info: saved.Info, Saved: saved.Document, Merged: saved.Merged}, err
+	return sessions.SaveResult{Info: saved.Info, Saved: saved.Document, Merged: saved.Merged}, err
 }
 
 // IsImage reports whether data is an image that a session can attach.

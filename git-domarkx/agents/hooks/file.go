@@ -23,9 +23,9 @@ type File struct {
 	Path    string // as the agent names it
 	Data    []byte
 	Missing bool
+	Mode    fs.FileMode // 0600 if it is missing
 
 	target string // Path without symbolic links
-	mode   fs.FileMode
 }
 
 // ReadFile reads a settings file. It follows symbolic links.
@@ -37,7 +37,7 @@ func ReadFile(path string) (*File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", path, err)
 	}
-	f := &File{Path: path, target: target, mode: 0o600}
+	f := &File{Path: path, target: target, Mode: 0o600}
 	info, err := os.Lstat(target)
 	if errors.Is(err, fs.ErrNotExist) {
 		f.Missing = true
@@ -51,7 +51,7 @@ func ReadFile(path string) (*File, error) {
 	case info.Size() > maxFile:
 		return nil, fmt.Errorf("reading %s: it has more than %d MiB", path, maxFile>>20)
 	}
-	f.mode = info.Mode().Perm()
+	f.Mode = info.Mode().Perm()
 	if f.Data, err = os.ReadFile(target); err != nil {
 		return nil, fmt.Errorf("reading %s: %w", path, err)
 	}
@@ -83,7 +83,7 @@ func follow(path string) (string, error) {
 // Replace replaces the content of the file, unless it changed since it was read; then the error
 // matches [ErrChanged]. It keeps the mode. With nil, it removes the file.
 func (f *File) Replace(data []byte) error {
-	if !f.Missing && f.mode&0o200 == 0 {
+	if !f.Missing && f.Mode&0o200 == 0 {
 		return fmt.Errorf("writing %s: the file is read-only; make it writable first: chmod u+w %s", f.Path, f.target)
 	}
 	if data == nil {
@@ -95,7 +95,7 @@ func (f *File) Replace(data []byte) error {
 	if err := os.MkdirAll(filepath.Dir(f.target), 0o700); err != nil {
 		return fmt.Errorf("writing %s: %w", f.Path, err)
 	}
-	temp, err := atomicfile.Create(f.target, f.mode)
+	temp, err := atomicfile.Create(f.target, f.Mode)
 	if err != nil {
 		return fmt.Errorf("writing %s: %w", f.Path, err)
 	}
