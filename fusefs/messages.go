@@ -70,7 +70,7 @@ func (n *messageNode) at() time.Time { return time.Unix(n.tip.Date, 0) }
 func (n *messageNode) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
 	for _, form := range forms {
 		if name == messageFile+form.extension() {
-			return n.document(ctx, render{n.tip.ID, n.k, form}, -1, n.at(), n.number(form), out), 0
+			return n.document(ctx, render{n.tip.ID, n.k, form}, -1, n.at(), n.number(form.extension()), out), 0
 		}
 	}
 	if name == workspaceLink {
@@ -89,28 +89,25 @@ func (n *messageNode) workspace(ctx context.Context, out *fuse.EntryOut) (*fs.In
 		return nil, syscall.ENOENT
 	}
 	child := &linkNode{node: node{view: n.view}, target: target, at: n.at()}
-	return n.found(ctx, child, n.workspaceNumber(target), out)
+	return n.found(ctx, child, n.number(target), out)
 }
 
-func (n *messageNode) workspaceNumber(target string) uint64 {
-	return number("message", n.tip.ID, strconv.Itoa(n.k), target)
-}
-
-func (n *messageNode) number(form Form) uint64 {
-	return number("message", n.tip.ID, strconv.Itoa(n.k), form.extension())
+// number returns that of a file by its extension, or of the link by its target.
+func (n *messageNode) number(of string) uint64 {
+	return number("message", n.tip.ID, strconv.Itoa(n.k), of)
 }
 
 func (n *messageNode) Readdir(ctx context.Context) (fs.DirStream, syscall.Errno) {
 	var entries []fuse.DirEntry
 	for _, form := range forms {
-		entries = append(entries, fuse.DirEntry{Name: messageFile + form.extension(), Ino: n.number(form), Mode: syscall.S_IFREG})
+		entries = append(entries, fuse.DirEntry{Name: messageFile + form.extension(), Ino: n.number(form.extension()), Mode: syscall.S_IFREG})
 	}
 	target, err := n.workspaceOf(steady(ctx), n.session, n.tip, n.k)
 	if err != nil {
 		return nil, n.fail("looking for the workspace of a message", n.session, err)
 	}
 	if target != "" {
-		entries = append(entries, fuse.DirEntry{Name: workspaceLink, Ino: n.workspaceNumber(target), Mode: syscall.S_IFLNK})
+		entries = append(entries, fuse.DirEntry{Name: workspaceLink, Ino: n.number(target), Mode: syscall.S_IFLNK})
 	}
 	return fs.NewListDirStream(entries), 0
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -139,27 +140,14 @@ func onlyCommand(line *commandLine, name string) (kong.Option, bool) {
 	value := reflect.ValueOf(line).Elem()
 	for _, field := range reflect.VisibleFields(value.Type()) {
 		tag := field.Tag
-		if _, isCommand := tag.Lookup("cmd"); !isCommand || name != cmp.Or(tag.Get("name"), strings.ToLower(field.Name)) {
-			continue
+		if _, isCommand := tag.Lookup("cmd"); isCommand && name == cmp.Or(tag.Get("name"), strings.ToLower(field.Name)) {
+			group := value.Type().Field(field.Index[0]).Tag.Get("group")
+			command := value.FieldByIndex(field.Index).Addr().Interface()
+			return kong.DynamicCommand(name, tag.Get("help"), group, command), !slices.Contains([]string{"__complete", "man", "help"}, name)
 		}
-		command := value.FieldByIndex(field.Index).Addr().Interface()
-		if _, all := command.(modelReader); all {
-			return nil, false
-		}
-		group := value.Type().Field(field.Index[0]).Tag.Get("group")
-		return kong.DynamicCommand(name, tag.Get("help"), group, command), true
 	}
 	return nil, false
 }
-
-// A modelReader is a command that needs the model of all commands.
-type modelReader interface{ readsModel() }
-
-func (*completeCmd) readsModel() {}
-
-func (*manCmd) readsModel() {}
-
-func (*helpCmd) readsModel() {}
 
 // asTyped decodes an argument unchanged. The parser's own decoder uses JSON, which cannot
 // represent every file name, and treats "" as a missing value.
@@ -219,11 +207,4 @@ func (h *helpRequest) print(inv *invocation) error {
 		return err
 	}
 	return errUsageShown
-}
-
-func selected(ctx *kong.Context) *kong.Node {
-	if node := ctx.Selected(); node != nil {
-		return node
-	}
-	return ctx.Model.Node
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -19,7 +20,7 @@ func parse(parser *kong.Kong, args []string) (*kong.Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	command := selected(ctx)
+	command := cmp.Or(ctx.Selected(), ctx.Model.Node)
 	if ctx.Error != nil {
 		return nil, &parseError{ctx.Error, command}
 	}

@@ -1,6 +1,7 @@
 package clidoc
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -44,21 +45,18 @@ func New(node *kong.Node, fields func(command any) []Item) *Page {
 		root = root.Parent
 	}
 	p.globals = flagItems(root.Flags)
+	p.addCommands(node)
 	if node == root {
 		p.Usage = "git domarkx [-q] [--color=WHEN] [--no-progress] COMMAND [ARGUMENT...]"
-		p.addCommands(node)
+		one = "The answer is no, or some input was bad."
 	} else {
 		p.Verb = VerbOf(node)
 		p.Name += " " + p.Verb
 		p.Options = flagItems(node.Flags)
-		p.addCommands(node)
 		p.Usage = usageLine(p.Name, node)
 	}
 	for _, arg := range node.Positional {
 		p.Arguments = append(p.Arguments, Item{arg.Name, arg.Help})
-	}
-	if node == root {
-		one = "The answer is no, or some input was bad."
 	}
 	p.exits = exitItems(strings.Join(strings.Fields(one), " "))
 	if node.Type == kong.CommandNode {
@@ -121,18 +119,11 @@ func flagTerm(f *kong.Flag) string {
 func valueOf(f *kong.Flag) string {
 	switch {
 	case !f.IsBool():
-		return " " + placeholder(f)
+		return " " + cmp.Or(f.PlaceHolder, strings.ToUpper(f.Name))
 	case f.PlaceHolder != "":
 		return f.PlaceHolder
 	}
 	return ""
-}
-
-func placeholder(f *kong.Flag) string {
-	if f.PlaceHolder != "" {
-		return f.PlaceHolder
-	}
-	return strings.ToUpper(f.Name)
 }
 
 func usageLine(name string, node *kong.Node) string {
