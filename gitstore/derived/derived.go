@@ -36,7 +36,7 @@ var (
 	Conflicts  = Kind{path: "conflict-cache", version: 4, texts: true}  // numbers of conflicts in snapshots
 	Workspaces = Kind{path: "workspace-cache", version: 4, texts: true} // newest versions of workspaces
 	Synced     = Kind{path: "synced", texts: true}                      // packs and references that are known to be durable
-	Usage      = Kind{path: "usage-cache", version: 3, texts: true}     // tokens of responses in sessions
+	Usage      = Kind{path: "usage-cache", version: 4, texts: true}     // tokens of responses in sessions
 	Search     = Kind{path: "search.db", also: "search.db-*", texts: true}
 	Scans      = Kind{path: "scan-cache", version: 1, texts: true} // findings in sessions, with their places
 	WorkTree   = Kind{path: "observed/*/stat", texts: true}        // contents of files in a work tree, by their stat

@@ -10,6 +10,7 @@ import (
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/git-domarkx/events"
+	"github.com/domarkx/domarkx/gitstore"
 )
 
 // An event is one in which the content at a path differs from that of its parents.
@@ -184,19 +185,27 @@ func (m *Manager) content(ctx context.Context, h *history, id string) (content, 
 	if c, ok := h.contents[id]; ok || id == "" {
 		return c, nil
 	}
-	opened, err := m.store.Content(ctx, id)
+	data, err := ReadBlob(ctx, m.store, id, MaxSize)
 	if err != nil {
 		return content{}, err
 	}
-	defer opened.Close()
-	c := content{id: id}
-	if opened.Size() <= MaxSize {
-		data := make([]byte, opened.Size())
-		if _, err := opened.ReadAt(data, 0); err != nil && len(data) > 0 && !isEnd(err) {
-			return content{}, err
-		}
-		c.lines = digests(h.seed, data)
+	h.contents[id] = content{id: id, lines: digests(h.seed, data)}
+	return h.contents[id], nil
+}
+
+// ReadBlob returns the content with that id, or nil if it is larger than most.
+func ReadBlob(ctx context.Context, store *gitstore.Store, id string, most int64) ([]byte, error) {
+	content, err := store.Content(ctx, id)
+	if err != nil {
+		return nil, err
 	}
-	h.contents[id] = c
-	return c, nil
+	defer content.Close()
+	if content.Size() > most {
+		return nil, nil
+	}
+	data := make([]byte, content.Size())
+	if n, err := content.ReadAt(data, 0); n < len(data) {
+		return nil, err
+	}
+	return data, nil
 }

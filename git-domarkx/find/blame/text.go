@@ -66,15 +66,14 @@ func (s *survey) lines(ctx context.Context, text Text) ([]Line, error) {
 			open = append(open, place{at: i, line: i})
 		}
 	}
-	wanted := append([]place(nil), open...)
 	if err := t.follow(ctx, contentOf(s.m.git.Hash, past.seed, text.Data), len(past.events), open); err != nil {
 		return nil, err
 	}
-	if err := t.ask(ctx, text, wanted); err != nil {
+	if err := t.ask(ctx, text, open); err != nil {
 		return nil, err
 	}
-	lines := make([]Line, 0, len(wanted))
-	for _, p := range wanted {
+	lines := make([]Line, 0, len(open))
+	for _, p := range open {
 		if !t.known[p.line] {
 			t.found[p.line].Message = -1
 		}

@@ -2,13 +2,9 @@ package blame
 
 import (
 	"context"
-	"errors"
-	"io"
 
 	"github.com/domarkx/domarkx/git-domarkx/events"
 )
-
-func isEnd(err error) bool { return errors.Is(err, io.EOF) }
 
 // A place pairs a line of an older text (at) with the line of the file that came from it (line).
 type place struct{ at, line int }
@@ -63,15 +59,7 @@ func (t *trace) follow(ctx context.Context, now content, limit int, open []place
 			return err
 		}
 		to := match(old.lines, now.lines)
-		rest := open[:0]
-		var written []place
-		for _, p := range open {
-			if to[p.at] >= 0 {
-				rest = append(rest, place{to[p.at], p.line})
-			} else {
-				written = append(written, p)
-			}
-		}
+		rest, written := mapPlaces(open, to)
 		if len(e.Version.Parents) == 0 { // committed lines are older than the first version
 			written = t.uncommitted(ctx, e.Version.Observed, now, written)
 		}

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"slices"
 
 	"github.com/rogpeppe/go-internal/diff"
@@ -114,20 +113,11 @@ func diffFile(ctx context.Context, store *gitstore.Store, path string, a, b doma
 			continue
 		}
 		var err error
-		if data[i], err = content(ctx, store, f.ID); err != nil {
+		if data[i], err = domarkx.ReadContent(ctx, store, f.ID, maxDiffed); err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
 	}
 	return diffText(path, a, b, data[0], data[1]), nil
-}
-
-func content(ctx context.Context, store *gitstore.Store, id string) ([]byte, error) {
-	c, err := store.Content(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	defer c.Close()
-	return io.ReadAll(io.NewSectionReader(c, 0, c.Size()))
 }
 
 var regular = domarkx.File{Type: domarkx.Regular, Mode: 0o644}

@@ -2,6 +2,7 @@ package review
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -33,14 +34,7 @@ func (m *Manager) authors(ctx context.Context, c compared, r *Review, contents [
 		f.attribute(nil)
 	}
 	n := 0
-	each := func(yield func(blame.Text) bool) {
-		for _, text := range texts {
-			if !yield(text) {
-				return
-			}
-		}
-	}
-	err = m.blame().Texts(ctx, each, func(lines []blame.Line) error {
+	err = m.blame().Texts(ctx, slices.Values(texts), func(lines []blame.Line) error {
 		r.Files[asked[n]].attribute(lines)
 		n++
 		return nil

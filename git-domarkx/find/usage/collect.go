@@ -9,6 +9,8 @@ import (
 	"slices"
 	"sync"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/gitstore/derived"
 	"github.com/domarkx/domarkx/gitstore/oid"
@@ -114,28 +116,22 @@ func (r *Reader) readAll(ctx context.Context, missing []domarkx.Info, cached []s
 	}
 	var mu sync.Mutex
 	var errs []error
-	work := make(chan domarkx.Info)
-	var running sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(missing)) {
-		running.Go(func() {
-			for info := range work {
-				s, err := r.session(ctx, info, rows)
-				mu.Lock()
-				if err != nil {
-					errs = append(errs, fmt.Errorf("reading %s: %w", info.Name, err))
-				} else {
-					known[info.ID] = s
-				}
-				mu.Unlock()
+	var workers errgroup.Group
+	workers.SetLimit(runtime.GOMAXPROCS(0))
+	for _, info := range missing {
+		workers.Go(func() error {
+			s, err := r.session(ctx, info, rows)
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil {
+				errs = append(errs, fmt.Errorf("reading %s: %w", info.Name, err))
+			} else {
+				known[info.ID] = s
 			}
+			return nil
 		})
 	}
-	for _, info := range missing {
-		work <- info
-	}
-	close(work)
-	running.Wait()
-	return errors.Join(errs...)
+	return errors.Join(append(errs, workers.Wait())...)
 }
 
 // session reads a snapshot. rows are the known rows of messages.
@@ -186,7 +182,7 @@ func merge(selected []domarkx.Info, known map[string]*session) []Response {
 		s := known[info.ID]
 		for i := range s.rows {
 			a := &s.rows[i]
-			if !a.counted {
+			if a.by == nobody {
 				continue
 			}
 			_, hadID := ids[a.id]
@@ -200,11 +196,11 @@ func merge(selected []domarkx.Info, known map[string]*session) []Response {
 				continue
 			}
 			agent := s.agent
-			if a.chat {
+			if a.by == ourselves {
 				agent = chatAgent
 			}
 			responses = append(responses, Response{Session: info.Name, Agent: agent, Model: a.model, Branch: a.branch, Date: a.date,
-				Cost: a.cost, HasCost: a.hasCost, Tokens: a.Tokens})
+				Cost: a.cost, Tokens: a.Tokens})
 		}
 	}
 	return responses

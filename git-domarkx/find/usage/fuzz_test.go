@@ -22,13 +22,11 @@ func TestCacheRoundTrip(t *testing.T) {
 				a := &s.rows[i]
 				a.id, a.date = domarkx.ID{byte(i)}, rapid.Int64().Draw(t, "date")
 				a.blob = oid.FromBytes([]byte{7, byte(i), 19: 0})
-				if a.counted = rapid.Bool().Draw(t, "counted"); !a.counted {
+				if a.by = rapid.SampledFrom([]requester{nobody, anAgent, ourselves}).Draw(t, "by"); a.by == nobody {
 					continue
 				}
-				a.chat, a.model, a.branch = rapid.Bool().Draw(t, "chat"), rapid.SampledFrom([]string{"", "m", "n"}).Draw(t, "model"), rapid.String().Draw(t, "branch")
-				if a.hasCost = rapid.Bool().Draw(t, "has cost"); a.hasCost {
-					a.cost = rapid.Float64Range(0, 1e9).Draw(t, "cost")
-				}
+				a.model, a.branch = rapid.SampledFrom([]string{"", "m", "n"}).Draw(t, "model"), rapid.String().Draw(t, "branch")
+				a.cost = rapid.Float64Range(0, 1e9).Draw(t, "cost")
 				a.key = key{rapid.Byte().Draw(t, "key")}
 				a.Tokens = prices.Tokens{Input: tokens.Draw(t, "in"), CacheRead: tokens.Draw(t, "read"), CacheWrite: tokens.Draw(t, "write"), Output: tokens.Draw(t, "out")}
 			}
@@ -44,7 +42,7 @@ func TestCacheRoundTrip(t *testing.T) {
 // FuzzCache checks that no cache makes the decoder fail, and that its result is written back
 // the same.
 func FuzzCache(f *testing.F) {
-	good := encodeCache([]session{{tip: "0123456789012345678901234567890123456789", agent: "a", rows: []answer{{row: row{counted: true, model: "m", hasCost: true, cost: 1}}, {}}}})
+	good := encodeCache([]session{{tip: "0123456789012345678901234567890123456789", agent: "a", rows: []answer{{row: row{by: anAgent, model: "m", cost: 1}}, {}}}})
 	f.Add(good)
 	f.Add([]byte{0})
 	f.Add([]byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1})
@@ -63,7 +61,7 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte("\n  \"message_metadata\": {\n\n  }"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		r := read(data)
-		if min(r.Input, r.CacheRead, r.CacheWrite, r.Output) < 0 || !r.counted && r != (row{}) && r.Tokens != (prices.Tokens{}) {
+		if min(r.Input, r.CacheRead, r.CacheWrite, r.Output) < 0 || r.by == nobody && r != (row{}) && r.Tokens != (prices.Tokens{}) {
 			t.Errorf("%+v", r)
 		}
 	})

@@ -24,16 +24,23 @@ func keyOf(kind, id string) key {
 	return key(sum[:16])
 }
 
-// A row holds the usage data of one message of the assistant.
+// A requester is who requested a response.
+type requester byte
+
+const (
+	nobody  requester = iota // the message does not state the tokens that it used
+	anAgent                  // that of the session
+	ourselves
+)
+
+// A row holds the usage data of one message of the assistant. Without a requester, the rest is zero.
 type row struct {
-	blob    oid.ID // id of the blob with the message
-	counted bool   // the message states the tokens that it used; otherwise the rest is zero
-	key     key    // zero if neither the provider nor the agent gave the response an id
-	chat    bool
-	model   string
-	branch  string
-	cost    float64
-	hasCost bool
+	blob   oid.ID // id of the blob with the message
+	by     requester
+	key    key // zero if neither the provider nor the agent gave the response an id
+	model  string
+	branch string
+	cost   float64 // USD; 0 if it was not recorded
 	prices.Tokens
 }
 
@@ -60,84 +67,45 @@ func read(data []byte) (r row) {
 	if err != nil {
 		return r
 	}
-	source := metadata
-	if entry, ok := get(metadata, "entry", "message"); ok { // as earlier versions imported it from pi
-		source = entry
-	}
-	u, ok := get(source, "usage")
-	if !ok {
-		return r
-	}
-	r.Tokens = prices.Tokens{Input: count(u, "input"), CacheRead: count(u, "cache_read", "cacheRead"),
-		CacheWrite: count(u, "cache_write", "cacheWrite"), Output: count(u, "output")}
+	u, _ := metadata.Get("usage")
+	r.Tokens = prices.Tokens{Input: count(u, "input"), CacheRead: count(u, "cache_read"), CacheWrite: count(u, "cache_write"), Output: count(u, "output")}
 	if r.Tokens == (prices.Tokens{}) {
 		return r
 	}
-	r.counted = true
-	r.model, r.branch = text(source, "model"), text(metadata, "git_branch")
-	r.chat = text(metadata, "provider") != ""
-	r.cost, r.hasCost = cost(metadata, u)
+	r.by = anAgent
+	if text(metadata, "provider") != "" {
+		r.by = ourselves
+	}
+	r.model, r.branch, r.cost = text(metadata, "model"), text(metadata, "git_branch"), cost(metadata)
 	for _, name := range []string{"response_id", "id"} {
 		if id := text(metadata, name); id != "" {
 			r.key = keyOf(name, id)
 			break
 		}
 	}
-	if id, ok := get(metadata, "entry", "id"); ok && r.key == (key{}) { // in the form in which format/pi makes response_id
-		response := text(source, "responseId")
-		if response == "" {
-			at, _ := get(source, "timestamp")
-			response = id.Text() + "-" + at.Text()
-		}
-		r.key = keyOf("response_id", response)
-	}
 	return r
 }
 
-// cost returns the recorded cost in USD. Programs that do not know the cost record 0.
-func cost(metadata, usage jsonvalue.Value) (float64, bool) {
-	v, ok := get(metadata, "cost")
-	if !ok {
-		v, _ = get(usage, "cost", "total")
+// cost returns the recorded cost in USD, or 0. Programs that do not know the cost record 0.
+func cost(metadata jsonvalue.Value) float64 {
+	v, _ := metadata.Get("cost")
+	if n, err := strconv.ParseFloat(v.Text(), 64); v.Kind() == jsonvalue.Number && err == nil && n > 0 && n < 1e9 {
+		return n
 	}
-	if v.Kind() != jsonvalue.Number {
-		return 0, false
-	}
-	n, err := strconv.ParseFloat(v.Text(), 64)
-	return n, err == nil && n > 0 && n < 1e9
+	return 0
 }
 
-// count returns the number of tokens in the first member with one of the names. It returns 0 for a
-// value that is not a number of tokens.
-func count(v jsonvalue.Value, names ...string) int64 {
-	for _, name := range names {
-		m, ok := v.Get(name)
-		if !ok || m.Kind() != jsonvalue.Number {
-			continue
-		}
-		n, err := strconv.ParseFloat(m.Text(), 64)
-		if err != nil || !(n >= 0 && n < math.MaxInt32*1e3) {
-			return 0
-		}
+// count returns the number of tokens in a member, or 0 for a value that is not a number of tokens.
+func count(v jsonvalue.Value, name string) int64 {
+	m, _ := v.Get(name)
+	if n, err := strconv.ParseFloat(m.Text(), 64); m.Kind() == jsonvalue.Number && err == nil && n >= 0 && n < math.MaxInt32*1e3 {
 		return int64(n)
 	}
 	return 0
 }
 
-// get returns the value at a path of members in nested objects.
-func get(v jsonvalue.Value, path ...string) (jsonvalue.Value, bool) {
-	for _, name := range path {
-		next, ok := v.Get(name)
-		if !ok {
-			return jsonvalue.Value{}, false
-		}
-		v = next
-	}
-	return v, true
-}
-
-func text(v jsonvalue.Value, path ...string) string {
-	m, _ := get(v, path...)
+func text(v jsonvalue.Value, name string) string {
+	m, _ := v.Get(name)
 	if m.Kind() != jsonvalue.String {
 		return ""
 	}

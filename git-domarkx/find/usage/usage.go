@@ -12,13 +12,12 @@ import (
 
 // A Response is one answer of a model.
 type Response struct {
-	Session string // session with the response; of several, the first one by name
-	Agent   string // agent that wrote the transcript; "chat" for git-domarkx itself; "" if unknown
-	Model   string // name as reported by the provider; "" if it reported none
-	Branch  string // Git branch of the work tree; "" if the agent did not record it
-	Date    int64  // Unix seconds
-	Cost    float64
-	HasCost bool // cost in USD, if it was recorded
+	Session string  // session with the response; of several, the first one by name
+	Agent   string  // agent that wrote the transcript; "chat" for git-domarkx itself; "" if unknown
+	Model   string  // name as reported by the provider; "" if it reported none
+	Branch  string  // Git branch of the work tree; "" if the agent did not record it
+	Date    int64   // Unix seconds
+	Cost    float64 // USD; 0 if it was not recorded
 	prices.Tokens
 }
 
@@ -66,8 +65,8 @@ func Total(responses []Response, by Key, list *prices.List) (sums []Sum, unprice
 		s.CacheRead += r.CacheRead
 		s.CacheWrite += r.CacheWrite
 		s.Output += r.Output
-		cost, ok := r.Cost, r.HasCost
-		if !ok {
+		cost, priced := r.Cost, true
+		if cost == 0 {
 			price, asked := known[r.Model]
 			if !asked {
 				p, found, err := list.Of(r.Model)
@@ -81,11 +80,11 @@ func Total(responses []Response, by Key, list *prices.List) (sums []Sum, unprice
 				}
 				known[r.Model] = price
 			}
-			if ok = price != nil; ok {
+			if priced = price != nil; priced {
 				cost = price.Cost(r.Tokens)
 			}
 		}
-		if ok {
+		if priced {
 			s.Cost += cost
 			s.Priced++
 		}

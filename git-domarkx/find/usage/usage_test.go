@@ -85,12 +85,10 @@ func TestResponses(t *testing.T) {
 		none     bool
 	}{
 		"all": {metadata: `{"id":"u","model":"m","usage":{"input":1,"cache_read":2,"cache_write":3,"output":4,"reasoning":2},"git_branch":"b","cost":0.5}`,
-			want: usage.Response{Agent: "agent-s", Model: "m", Branch: "b", Cost: 0.5, HasCost: true, Tokens: prices.Tokens{Input: 1, CacheRead: 2, CacheWrite: 3, Output: 4}}},
-		"of chat":   {metadata: `{"provider":"openai","model":"m","usage":{"input":1}}`, want: usage.Response{Agent: "chat", Model: "m", Tokens: prices.Tokens{Input: 1}}},
-		"no model":  {metadata: `{"usage":{"output":1}}`, want: usage.Response{Agent: "agent-s", Tokens: prices.Tokens{Output: 1}}},
-		"cost of 0": {metadata: `{"cost":0,"usage":{"output":1}}`, want: usage.Response{Agent: "agent-s", Tokens: prices.Tokens{Output: 1}}},
-		"of pi": {metadata: `{"entry":{"id":"e","message":{"model":"p","usage":{"input":5,"cacheRead":6,"cacheWrite":7,"output":8,"cost":{"total":0.25}}}}}`,
-			want: usage.Response{Agent: "agent-s", Model: "p", Cost: 0.25, HasCost: true, Tokens: prices.Tokens{Input: 5, CacheRead: 6, CacheWrite: 7, Output: 8}}},
+			want: usage.Response{Agent: "agent-s", Model: "m", Branch: "b", Cost: 0.5, Tokens: prices.Tokens{Input: 1, CacheRead: 2, CacheWrite: 3, Output: 4}}},
+		"of chat":        {metadata: `{"provider":"openai","model":"m","usage":{"input":1}}`, want: usage.Response{Agent: "chat", Model: "m", Tokens: prices.Tokens{Input: 1}}},
+		"no model":       {metadata: `{"usage":{"output":1}}`, want: usage.Response{Agent: "agent-s", Tokens: prices.Tokens{Output: 1}}},
+		"cost of 0":      {metadata: `{"cost":0,"usage":{"output":1}}`, want: usage.Response{Agent: "agent-s", Tokens: prices.Tokens{Output: 1}}},
 		"nothing used":   {metadata: `{"model":"<synthetic>","usage":{"input":0,"output":0}}`, none: true},
 		"no usage":       {metadata: `{"model":"m"}`, none: true},
 		"empty":          {metadata: `{}`, none: true},
@@ -254,7 +252,7 @@ func TestTotal(t *testing.T) {
 	day := func(d int) int64 { return time.Date(2026, 3, d, 12, 0, 0, 0, time.Local).Unix() }
 	responses := []usage.Response{
 		{Session: "s", Agent: "x", Model: "gpt-5-pro", Branch: "b", Date: day(2), Tokens: prices.Tokens{Input: 1e6, Output: 1e6}},
-		{Session: "r", Agent: "x", Model: "gpt-5-pro", Date: day(1), Cost: 1, HasCost: true, Tokens: prices.Tokens{CacheRead: 5}},
+		{Session: "r", Agent: "x", Model: "gpt-5-pro", Date: day(1), Cost: 1, Tokens: prices.Tokens{CacheRead: 5}},
 		{Session: "s", Model: "mine", Date: day(1), Tokens: prices.Tokens{CacheWrite: 7}},
 		{Session: "s", Date: day(3), Tokens: prices.Tokens{Output: 2}},
 	}
