@@ -34,15 +34,13 @@ func (s *ruleSet) spelled(text []byte, kinds int) []match {
 	s.keywords.find(text, func(word int32, start, end int) {
 		for _, i := range s.of[word] {
 			r := s.rules[i]
-			r.prepared.do(r, (*rule).prepare)
+			r.prepare()
 			switch {
 			case r.kind&kinds == 0 || r.find == nil && r.assigned && !assignmentFollows(text, end):
 			case r.find != nil:
 				found = r.find(found, text, start, end)
 			default:
-				if w, ok := r.window(text, start, end); ok {
-					work.add(i, w, r.added)
-				}
+				work.add(i, r.window(text, start, end), r.added)
 			}
 		}
 	})

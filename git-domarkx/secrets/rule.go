@@ -6,8 +6,6 @@ import (
 	"regexp/syntax"
 	"strings"
 	"sync"
-	"sync/atomic"
-	"unicode"
 )
 
 // The kinds of rules: those that recognize the form of a secret, and those that recognize the name
@@ -35,35 +33,16 @@ type rule struct {
 	// find, if not nil, replaces the pattern: it appends the secrets at a keyword.
 	find func(found []match, text []byte, start, end int) []match
 
-	expression
+	// What derives the fields above from the pattern, and compiles it, when it is needed first.
+	prepare, measure func()
+	regexp           func() *regexp.Regexp
 }
 
 // A reach is the text around a keyword in which a rule can match.
 type reach struct {
 	before int // maximum number of bytes before a keyword that can matter
 	after  int
-	run    int  // minimum number of word characters after the keyword
 	cut    bool // the regular expression has no maximum length
-}
-
-// An expression is a pattern that is prepared, measured and compiled when it is needed first.
-type expression struct {
-	prepared, measured lazily
-	once               sync.Once
-	compiled           *regexp.Regexp
-}
-
-// lazily is a [sync.Once] for functions that are called at each keyword. It does not allocate a
-// function value when the function has already run.
-type lazily struct {
-	done atomic.Bool
-	once sync.Once
-}
-
-func (l *lazily) do(r *rule, f func(*rule)) {
-	if !l.done.Load() {
-		l.once.Do(func() { f(r); l.done.Store(true) })
-	}
 }
 
 // An allowText describes matches that are not secrets, with the terms of gitleaks.
@@ -99,12 +78,19 @@ const (
 	maxKeyBlock = 65536 // for an armored private key
 )
 
-// prepare derives from a rule's pattern how the rule is tried. In a short text, only rules with a
-// keyword in the text are prepared.
-func (r *rule) prepare() {
-	if r.find != nil {
-		return
-	}
+// begin sets what runs when the rule is needed first. In a short text, only rules with a keyword in the text are prepared.
+func (r *rule) begin() {
+	r.prepare = sync.OnceFunc(func() {
+		if r.find == nil {
+			r.choose()
+		}
+	})
+	r.measure = sync.OnceFunc(r.limit)
+	r.regexp = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(r.pattern) })
+}
+
+// choose derives from a rule's pattern how the rule is tried.
+func (r *rule) choose() {
 	head, _, assigned := strings.Cut(r.pattern, operatorPattern)
 	near := r.namesKeywords(r.pattern)
 	r.assigned = assigned && !strings.Contains(r.pattern, `|\b(`) && (r.id == genericRule || r.namesKeywords(head))
@@ -144,27 +130,18 @@ func (r *rule) namesKeywords(pattern string) bool {
 	return true
 }
 
-// window returns the part of a text in which the rule is tried for a keyword; ok is false if there
-// is none.
-func (r *rule) window(text []byte, start, end int) (window, bool) {
-	r.measured.do(r, (*rule).measure)
-	for i := range r.run { // a keyword such as pat is also the beginning of many words
-		if end+i >= len(text) || !isWord(text[end+i]) {
-			return window{}, false
-		}
-	}
-	return window{max(0, start-r.before), min(len(text), end+r.after)}, true
+// window returns the part of a text in which the rule is tried for a keyword.
+func (r *rule) window(text []byte, start, end int) window {
+	r.measure()
+	return window{max(0, start-r.before), min(len(text), end+r.after)}
 }
 
-// measure computes the fields that depend on the parsed pattern: after, run and cut. Parsing is too
+// limit computes the fields that depend on the parsed pattern: after and cut. Parsing is too
 // slow to do it for all rules before the first scan.
-func (r *rule) measure() {
+func (r *rule) limit() {
 	longest := math.MaxInt
 	if parsed, err := syntax.Parse(r.pattern, syntax.Perl); err == nil {
 		longest = longestMatch(parsed)
-		if !r.joined && len(r.keywords) == 1 {
-			r.run = runAfter(parsed, r.keywords[0])
-		}
 	}
 	r.cut = longest > maxAfter
 	r.after = min(longest, maxAfter) + 8
@@ -174,46 +151,6 @@ func (r *rule) measure() {
 	if strings.Contains(r.id, "private-key") {
 		r.after = maxKeyBlock
 	}
-}
-
-// runAfter returns the minimum number of word characters after a keyword with which a pattern
-// begins.
-func runAfter(re *syntax.Regexp, keyword string) int {
-	for i, sub := range re.Sub {
-		switch {
-		case sub.Op == syntax.OpWordBoundary && re.Op == syntax.OpConcat:
-		case sub.Op == syntax.OpCapture, re.Op == syntax.OpCapture:
-			return runAfter(sub, keyword)
-		case sub.Op == syntax.OpLiteral && strings.ToLower(string(sub.Rune)) == keyword && i+1 < len(re.Sub):
-			if next := re.Sub[i+1]; next.Op == syntax.OpRepeat && isWordClass(next.Sub[0]) {
-				return next.Min
-			}
-			return 0
-		default:
-			return 0
-		}
-	}
-	return 0
-}
-
-func isWordClass(re *syntax.Regexp) bool {
-	if re.Op != syntax.OpCharClass {
-		return false
-	}
-	for i := 0; i < len(re.Rune); i += 2 {
-		for c := re.Rune[i]; c <= re.Rune[i+1]; c++ {
-			if c > unicode.MaxASCII || !isWord(byte(c)) {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-// regexp returns the rule's regular expression. It is compiled on first use.
-func (r *rule) regexp() *regexp.Regexp {
-	r.once.Do(func() { r.compiled = regexp.MustCompile(r.pattern) })
-	return r.compiled
 }
 
 // longestMatch returns the maximum length in bytes of a match, or [math.MaxInt].

@@ -95,6 +95,7 @@ func (s *ruleSet) link() {
 	index := make(map[string]int, 2*len(s.rules))
 	var words []string
 	for i, r := range s.rules {
+		r.begin()
 		for _, k := range r.keywords {
 			at, ok := index[k]
 			if !ok {

@@ -17,10 +17,15 @@ import (
 
 // A row is a secret in a commit. It contains only the secret's public prefix, fingerprint and the name that it is assigned to.
 type row struct {
-	Commit      string `json:"c"`
-	Workspace   bool   `json:"w,omitempty"`
-	Path        string `json:"p,omitempty"`
-	Blob        string `json:"b,omitempty"`
+	Commit    string `json:"c"`
+	Workspace bool   `json:"w,omitempty"`
+	Path      string `json:"p,omitempty"`
+	Blob      string `json:"b,omitempty"`
+	hit
+}
+
+// A hit is a secret in a blob.
+type hit struct {
 	Rule        string `json:"r"`
 	Place       string `json:"a,omitempty"` // within the file: a member of a message
 	Line        int    `json:"l,omitempty"` // line in the file, from 1

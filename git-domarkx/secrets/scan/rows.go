@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"io"
 	"path"
@@ -15,20 +14,11 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/domarkx/domarkx/git-domarkx/secrets"
 	"github.com/domarkx/domarkx/gitstore/snapshot"
 )
-
-// A hit is a secret in a blob.
-type hit struct {
-	Rule        string `json:"r"`
-	Place       string `json:"a,omitempty"`
-	Line        int    `json:"l,omitempty"`
-	Inside      string `json:"o,omitempty"`
-	Masked      string `json:"m"`
-	Key         string `json:"k,omitempty"`
-	Fingerprint string `json:"f"`
-}
 
 // A limit restricts a quick scan. The scan omits originals and the bytes of authors, which repeat
 // the messages, and ends after a number of bytes. A nil limit restricts nothing.
@@ -85,33 +75,25 @@ func (m *Manager) rows(ctx context.Context, tips, known []string, quick *limit, 
 	if err != nil {
 		return nil, err
 	}
-	results, errs := make([][]row, len(commits)), make([]error, len(commits))
-	var next, done atomic.Int64
+	results, done := make([][]row, len(commits)), 0
 	var reporting sync.Mutex
-	var workers sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) {
-		workers.Go(func() {
-			for i := next.Add(1) - 1; i < int64(len(commits)); i = next.Add(1) - 1 {
-				if results[i], errs[i] = m.commit(ctx, commits[i], quick); errs[i] != nil {
-					next.Add(int64(len(commits))) // ends the other goroutines
-				}
-				if n := done.Add(int64(len(commits[i].Files))); progress != nil {
-					reporting.Lock()
-					progress(int(n), files)
-					reporting.Unlock()
-				}
+	workers, ctx := errgroup.WithContext(ctx)
+	workers.SetLimit(runtime.GOMAXPROCS(0))
+	for i, c := range commits {
+		workers.Go(func() (err error) {
+			if results[i], err = m.commit(ctx, c, quick); err == nil && progress != nil {
+				reporting.Lock()
+				defer reporting.Unlock()
+				done += len(c.Files)
+				progress(done, files)
 			}
+			return err
 		})
 	}
-	workers.Wait()
-	if err := errors.Join(errs...); err != nil {
+	if err := workers.Wait(); err != nil {
 		return nil, err
 	}
-	var rows []row
-	for _, r := range results {
-		rows = append(rows, r...)
-	}
-	return rows, nil
+	return slices.Concat(results...), nil
 }
 
 // A work is a commit with the keys of the contents to scan, "" for those that a newer commit has, too.
@@ -138,7 +120,7 @@ func (m *Manager) commit(ctx context.Context, c work, quick *limit) ([]row, erro
 	var rows []row
 	add := func(path, blob string, hits []hit) {
 		for _, h := range hits {
-			rows = append(rows, row{Commit: c.ID, Workspace: c.Workspace, Path: path, Blob: blob, Rule: h.Rule, Place: h.Place, Line: h.Line, Inside: h.Inside, Masked: h.Masked, Key: h.Key, Fingerprint: h.Fingerprint})
+			rows = append(rows, row{c.ID, c.Workspace, path, blob, h})
 		}
 	}
 	hits, ok := m.cache.get(c.ID)
@@ -190,13 +172,10 @@ func (m *Manager) commit(ctx context.Context, c work, quick *limit) ([]row, erro
 
 // description returns the message of a commit without the ids in it.
 func description(message []byte) []byte {
-	var kept [][]byte
-	for line := range bytes.Lines(message) {
-		if !bytes.HasPrefix(line, []byte("Domarkx-Call: ")) {
-			kept = append(kept, line)
-		}
-	}
-	return bytes.Join(kept, nil)
+	lines := slices.DeleteFunc(slices.Collect(bytes.Lines(message)), func(line []byte) bool {
+		return bytes.HasPrefix(line, []byte("Domarkx-Call: "))
+	})
+	return slices.Concat(lines...)
 }
 
 // file returns the secrets in a file.
