@@ -133,10 +133,7 @@ func TestEscape(t *testing.T) {
 		"bad \xff byte":     "bad \ufffd byte",
 		"é 日本 🎉":            "é 日本 🎉",
 	} {
-		var b bytes.Buffer
-		html.Escape(&b, text)
-		got := b.String()
-		if got != want {
+		if got := html.Markupf("%s", text); string(got) != want {
 			t.Errorf("%q is escaped as %q, want %q", text, got, want)
 		}
 	}
@@ -209,9 +206,8 @@ func TestRender(t *testing.T) {
 	if _, err := html.Render(broken, 2, 4); !errors.Is(err, formattest.ErrBroken) || !strings.HasPrefix(err.Error(), "message 3: ") {
 		t.Errorf("a message that cannot be read: %v", err)
 	}
-	var b bytes.Buffer
-	if html.WriteTime(&b, 1772359200); b.String() != `<time datetime="2026-03-01T10:00:00Z">2026-03-01 10:00</time>` {
-		t.Errorf("the time is %s", b.String())
+	if got := html.Time(1772359200); got != `<time datetime="2026-03-01T10:00:00Z">2026-03-01 10:00</time>` {
+		t.Errorf("the time is %s", got)
 	}
 }
 

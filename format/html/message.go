@@ -129,7 +129,7 @@ func (w *writer) about(b *bytes.Buffer, k int, m domarkx.WrittenMessage, metadat
 		}
 		t.last = max(t.last, m.Date)
 		b.WriteByte(' ')
-		WriteTime(b, m.Date)
+		writeTime(b, m.Date)
 	}
 }
 
@@ -244,8 +244,8 @@ func dollars(cost float64) string {
 	return "$" + strconv.FormatFloat(cost, 'f', 2, 64)
 }
 
-// WriteTime writes a time, given in Unix seconds.
-func WriteTime(b *bytes.Buffer, unix int64) {
+// writeTime writes a time, given in Unix seconds.
+func writeTime(b *bytes.Buffer, unix int64) {
 	t := time.Unix(unix, 0).UTC()
 	fmt.Fprintf(b, "<time datetime=%q>%s</time>", t.Format(time.RFC3339), t.Format("2006-01-02 15:04"))
 }

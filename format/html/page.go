@@ -96,10 +96,10 @@ func (w *writer) header(b *bytes.Buffer, title string) {
 	}
 	b.WriteString("</p>\n<p class=\"meta\">")
 	if t.first > 0 {
-		WriteTime(b, t.first)
+		writeTime(b, t.first)
 		if t.last-t.first >= 60 {
 			b.WriteString(" – ")
-			WriteTime(b, t.last)
+			writeTime(b, t.last)
 		}
 	}
 	fmt.Fprintf(b, "<span> %s</span>", plural(t.messages, "message"))
@@ -148,7 +148,7 @@ func writePrompt(b *bytes.Buffer, p prompt, dir string) {
 	}
 	enclose(b, "#"+p.anchor+`">`, p.text, "</a>")
 	if p.date > 0 {
-		WriteTime(b, p.date)
+		writeTime(b, p.date)
 	}
 	b.WriteString("</li>\n")
 }
@@ -175,10 +175,27 @@ func Render(s Session, from, to int) (Part, error) {
 	return Part{title, head.Bytes(), prompts.Bytes(), body.Bytes()}, nil
 }
 
-// Escape appends a text, escaped for HTML. Control characters and other hidden characters become
-// visible.
-func Escape(dst *bytes.Buffer, s string) { escape(dst, clean(s)) }
+// Markup is HTML.
+type Markup string
+
+// Markupf returns HTML, formatted as by [fmt.Sprintf]. Strings among the arguments are texts that may come from anybody. They are
+// escaped, and control characters and other hidden characters become visible; Markup is not.
+func Markupf(text string, args ...any) Markup {
+	for i, arg := range args {
+		if s, ok := arg.(string); ok {
+			args[i] = entities.Replace(clean(s))
+		}
+	}
+	return Markup(fmt.Sprintf(text, args...))
+}
 
 // Line returns at most n characters of the first non-empty line of a text, followed by "…" if the text
 // has more.
 func Line(s string, n int) string { return plain(clean(cut(s, n))) }
+
+// Time returns a time, given in Unix seconds.
+func Time(unix int64) Markup {
+	var b bytes.Buffer
+	writeTime(&b, unix)
+	return Markup(b.String())
+}

@@ -68,11 +68,11 @@ func (p *page) crumbs(v domarkx.Version, name string) {
 
 func (s *Server) resources(w http.ResponseWriter, v domarkx.Version) error {
 	p := newPage("Version " + short(v.ID))
-	links := []markup{link("/c/"+v.ID, "Changes")}
+	links := []html.Markup{link("/c/"+v.ID, "Changes")}
 	if v.Call != nil {
 		links = append(links, link(at("/s/", v.Call.Session), "Session "+v.Call.Session))
 	}
-	p.header("Version "+short(v.ID), meta(v.Subject, timeOf(v.Date))+"\n"+nav(links...))
+	p.header("Version "+short(v.ID), meta(v.Subject, html.Time(v.Date))+"\n"+nav(links...))
 	p.WriteString("<table class=\"files\">\n")
 	for _, r := range v.Resources {
 		p.cells(link(at("/v/"+v.ID+"/", r.ID), r.ID), r.Type)
@@ -92,7 +92,7 @@ func (s *Server) directory(w http.ResponseWriter, r *http.Request, v domarkx.Ver
 	p.WriteString("<table class=\"files\">\n")
 	for i, f := range files {
 		if i == filesShown {
-			p.cells(markupf("… and %d more", len(files)-i), "")
+			p.cells(html.Markupf("… and %d more", len(files)-i), "")
 			break
 		}
 		label, size := f.Name, ""
@@ -140,7 +140,7 @@ func (s *Server) file(w http.ResponseWriter, v domarkx.Version, name string, f d
 	raw := at("/v/"+v.ID+"/", name) + "?raw=1"
 	kind := link(raw, "raw")
 	if f.Type != domarkx.Regular {
-		kind = markupf("%s", f.Type.String())
+		kind = html.Markupf("%s", f.Type.String())
 	}
 	p.WriteString(string(meta(bytesOf(content.Size()), kind)) + "\n")
 	switch {

@@ -63,7 +63,7 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) error {
 		p.session(info, at("/s/", info.Name))
 	}
 	p.WriteString("</ul>\n")
-	var links []markup
+	var links []html.Markup
 	if from > 0 {
 		links = append(links, link(again(r, "from", strconv.Itoa(max(0, from-sessionsShown))), "← Before"))
 	}
@@ -90,23 +90,23 @@ func again(r *http.Request, name, value string) string {
 }
 
 // filters returns the form.
-func filters(get func(string) string) markup {
+func filters(get func(string) string) html.Markup {
 	fields := []struct{ name, label, hint string }{{"name", "Name", "claude-code/*"}, {"agent", "Agent", "claude-code"}, {"branch", "Branch", "main"}, {"tag", "Tag", ""}}
-	open, inputs, options := "", markup(""), markup("")
+	open, inputs, options := "", html.Markup(""), html.Markup("")
 	for _, f := range fields {
 		if get(f.name) != "" {
 			open = " open"
 		}
-		inputs += markupf(`<label>%s <input name="%s" placeholder="%s" value="%s"></label>`, f.label, f.name, f.hint, get(f.name))
+		inputs += html.Markupf(`<label>%s <input name="%s" placeholder="%s" value="%s"></label>`, f.label, f.name, f.hint, get(f.name))
 	}
 	for _, sort := range []string{"activity", "created", "name", "messages"} {
 		selected := ""
 		if get("sort") == sort {
 			selected = " selected"
 		}
-		options += markupf("<option%s>%s</option>", selected, sort)
+		options += html.Markupf("<option%s>%s</option>", selected, sort)
 	}
-	return markupf(`<form method="get" action="/" role="search"><input type="search" name="q" placeholder="Search messages" aria-label="Search messages" value="%s"> `+
+	return html.Markupf(`<form method="get" action="/" role="search"><input type="search" name="q" placeholder="Search messages" aria-label="Search messages" value="%s"> `+
 		`<details class="filters"%s><summary>Filters</summary>%s<label>Sort <select name="sort">%s</select></label></details><button>Search</button></form>`+"\n", get("q"), open, inputs, options)
 }
 
@@ -129,7 +129,7 @@ func (p *page) session(info domarkx.Info, address string) {
 	if about.Agent != "" && !strings.HasPrefix(info.Name, about.Agent+"/") {
 		parts = append(parts, about.Agent)
 	}
-	p.row(link(address, title(info)), meta(parts...), timeOf(about.Active)+markupf("<br>%s", messages(info.Messages)))
+	p.row(link(address, title(info)), meta(parts...), html.Time(about.Active)+html.Markupf("<br>%s", messages(info.Messages)))
 }
 
 func messages(n int) string {
@@ -175,7 +175,7 @@ func (s *Server) hits(ctx context.Context, p *page, text string, list []domarkx.
 	p.WriteString("<ul class=\"rows\">\n")
 	for _, h := range hits[:min(len(hits), hitsShown)] {
 		place := link(at("/m/", h.Session, "k", strconv.Itoa(h.K)), fmt.Sprintf("%s#%d", h.Session, h.K))
-		p.row(place, `<p class="snippet">`+marked(h.Snippet, h.Matches)+"</p>", timeOf(h.Date)+markupf("<br>%s", string(h.Role)))
+		p.row(place, `<p class="snippet">`+marked(h.Snippet, h.Matches)+"</p>", html.Time(h.Date)+html.Markupf("<br>%s", string(h.Role)))
 	}
 	p.WriteString("</ul>\n")
 	if len(hits) > hitsShown {
@@ -185,14 +185,14 @@ func (s *Server) hits(ctx context.Context, p *page, text string, list []domarkx.
 }
 
 // marked returns a text with some ranges of it marked.
-func marked(text string, ranges [][2]int) markup {
-	all, end := markup(""), 0
+func marked(text string, ranges [][2]int) html.Markup {
+	all, end := html.Markup(""), 0
 	for _, m := range ranges {
 		if m[0] < end || m[1] < m[0] || m[1] > len(text) {
 			continue
 		}
-		all += markupf("%s<mark>%s</mark>", text[end:m[0]], text[m[0]:m[1]])
+		all += html.Markupf("%s<mark>%s</mark>", text[end:m[0]], text[m[0]:m[1]])
 		end = m[1]
 	}
-	return all + markupf("%s", text[end:])
+	return all + html.Markupf("%s", text[end:])
 }

@@ -14,49 +14,28 @@ import (
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
 )
 
-// markup is HTML.
-type markup string
-
-// markupf returns HTML, formatted as by [fmt.Sprintf]. Strings among the arguments are texts that may come from anybody, and are
-// escaped; markup is not.
-func markupf(text string, args ...any) markup {
-	for i, arg := range args {
-		if s, ok := arg.(string); ok {
-			var b bytes.Buffer
-			html.Escape(&b, s)
-			args[i] = b.String()
-		}
-	}
-	return markup(fmt.Sprintf(text, args...))
+// link returns a link within the server.
+func link(address, text string) html.Markup {
+	return html.Markupf(`<a href="%s">%s</a>`, address, text)
 }
 
-// link returns a link within the server.
-func link(address, text string) markup { return markupf(`<a href="%s">%s</a>`, address, text) }
-
 // oidOf returns an abbreviated object id.
-func oidOf(id string) markup { return markupf(`<span class="oid">%s</span>`, short(id)) }
+func oidOf(id string) html.Markup { return html.Markupf(`<span class="oid">%s</span>`, short(id)) }
 
 func short(id string) string { return id[:min(len(id), 10)] }
 
-// timeOf returns a time in Unix seconds.
-func timeOf(unix int64) markup {
-	var b bytes.Buffer
-	html.WriteTime(&b, unix)
-	return markup(b.String())
-}
-
-// meta returns a line of small print. Its parts are texts or markup.
-func meta(parts ...any) markup {
+// meta returns a line of small print. Its parts are texts or [html.Markup].
+func meta(parts ...any) html.Markup {
 	spans := make([]string, len(parts))
 	for i, part := range parts {
-		spans[i] = string(markupf("<span>%s</span>", part))
+		spans[i] = string(html.Markupf("<span>%s</span>", part))
 	}
-	return markup(`<p class="meta">` + strings.Join(spans, " ") + "</p>")
+	return html.Markup(`<p class="meta">` + strings.Join(spans, " ") + "</p>")
 }
 
 // nav returns links to other pages.
-func nav(links ...markup) markup {
-	all := markup("")
+func nav(links ...html.Markup) html.Markup {
+	all := html.Markup("")
 	for _, link := range links {
 		all += link
 	}
@@ -73,30 +52,30 @@ func newPage(title string) *page {
 	return beginPage(title, pagePolicy(), `<a href="/">Sessions</a> <a href="/w/">Workspaces</a> <a href="/r/">Review</a>`)
 }
 
-func beginPage(title, policy string, links markup) *page {
+func beginPage(title, policy string, links html.Markup) *page {
 	p := &page{}
 	html.Begin(&p.Buffer, title+" – git domarkx", policy, styles)
 	p.write("<nav class=\"site\">%s</nav>\n", links)
 	return p
 }
 
-// write writes what [markupf] returns.
-func (p *page) write(text string, args ...any) { p.WriteString(string(markupf(text, args...))) }
+// write writes what [html.Markupf] returns.
+func (p *page) write(text string, args ...any) { p.WriteString(string(html.Markupf(text, args...))) }
 
 func (p *page) heading(s string) { p.write("<h1>%s</h1>\n", s) }
 
 // header writes the header of a page, with what is below its heading.
-func (p *page) header(title string, below markup) {
+func (p *page) header(title string, below html.Markup) {
 	p.write("<header><h1>%s</h1>\n%s</header>\n", title, below)
 }
 
 // row writes a row of a list: its title, what is below that, and what is beside them.
-func (p *page) row(title, below, side markup) {
+func (p *page) row(title, below, side html.Markup) {
 	p.write("<li><div>%s%s</div><div class=\"side\">%s</div></li>\n", title, below, side)
 }
 
 // cells writes a row of a table.
-func (p *page) cells(name markup, about string) {
+func (p *page) cells(name html.Markup, about string) {
 	p.write("<tr><td>%s</td><td>%s</td></tr>\n", name, about)
 }
 

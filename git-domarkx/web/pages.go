@@ -38,11 +38,11 @@ func renderPage(shown html.Session, ends []int, n int) (part html.Part, which st
 
 // pageLinks returns links from page n of a snapshot to the neighbours of that page, the first one and the last. address returns
 // the address of a page.
-func pageLinks(address func(k int) string, n, last int, shown string) markup {
+func pageLinks(address func(k int) string, n, last int, shown string) html.Markup {
 	if last == 1 {
 		return ""
 	}
-	links := markup("")
+	links := html.Markup("")
 	linked := 0
 	for _, k := range []int{1, n - 1, n + 1, last} {
 		if k <= linked || k > last || k == n {
@@ -51,5 +51,5 @@ func pageLinks(address func(k int) string, n, last int, shown string) markup {
 		linked = k
 		links += link(address(k), fmt.Sprintf("Page %d", k))
 	}
-	return nav(links, markupf("<span class=\"meta\">Page %d of %d, %s</span>", n, last, shown)) + "\n"
+	return nav(links, html.Markupf("<span class=\"meta\">Page %d of %d, %s</span>", n, last, shown)) + "\n"
 }

@@ -67,7 +67,7 @@ func (s *Server) commits(w http.ResponseWriter, r *http.Request) error {
 	p.heading("Review a commit or a range")
 	p.WriteString(`<form role="search" action="/r/"><input type="search" name="range" aria-label="Range" placeholder="main...feature" required> <button>Show</button></form>` + "\n<ul class=\"rows\">\n")
 	for _, c := range commits {
-		p.row(link("/r/?range="+c.ID, html.Line(c.Subject, 120)), meta(oidOf(c.ID), html.Line(c.Author, 80)), timeOf(c.Date))
+		p.row(link("/r/?range="+c.ID, html.Line(c.Subject, 120)), meta(oidOf(c.ID), html.Line(c.Author, 80)), html.Time(c.Date))
 	}
 	p.WriteString("</ul>\n")
 	return p.show(w)

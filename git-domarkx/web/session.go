@@ -71,12 +71,12 @@ func (s *Server) session(w http.ResponseWriter, r *http.Request, name string) er
 
 // part writes messages of a snapshot between links to other pages. live is the address of the messages that follow; "" if the page
 // does not show them.
-func (p *page) part(part html.Part, turn markup, live string) {
+func (p *page) part(part html.Part, turn html.Markup, live string) {
 	p.WriteString(string(turn))
 	p.Write(part.Prompts)
-	from := markup("")
+	from := html.Markup("")
 	if live != "" {
-		from = markupf(` data-live="%s"`, live)
+		from = html.Markupf(` data-live="%s"`, live)
 	}
 	p.write("<main%s>\n", from)
 	p.Write(part.Messages)
@@ -85,7 +85,7 @@ func (p *page) part(part html.Part, turn markup, live string) {
 
 // sessionHeader writes the beginning of a page of a snapshot: its title, its kind, and links to its surroundings.
 func (s *Server) sessionHeader(ctx context.Context, p *page, title string, v engine.Revision, info domarkx.Info, count int) {
-	links := []markup{link(at("/log/", v.Name), "Snapshots"), link(at("/diff/", v.Name, "b", info.ID), "Last change")}
+	links := []html.Markup{link(at("/log/", v.Name), "Snapshots"), link(at("/diff/", v.Name, "b", info.ID), "Last change")}
 	if version, err := s.Sessions.VersionAt(ctx, v); err == nil {
 		links = append(links, link("/v/"+version.ID+"/", "Files"))
 	}
@@ -101,8 +101,8 @@ func (s *Server) sessionHeader(ctx context.Context, p *page, title string, v eng
 }
 
 // about returns what a snapshot is.
-func about(name string, info domarkx.Info, count int) markup {
-	return meta(name, oidOf(info.ID), timeOf(info.Date), messages(count)) + "\n"
+func about(name string, info domarkx.Info, count int) html.Markup {
+	return meta(name, oidOf(info.ID), html.Time(info.Date), messages(count)) + "\n"
 }
 
 // attached writes the list of the files that a snapshot keeps. address returns the address of one.
@@ -158,7 +158,7 @@ func (s *Server) log(w http.ResponseWriter, r *http.Request, name string) error 
 		if n > 1 {
 			parts = append(parts, link(at("/diff/", name, "a", info.ID, "b", newest), "compare with the one at the top"))
 		}
-		p.row(link(at("/s/", name, "at", info.ID), html.Line(info.Subject, 120)), meta(parts...), timeOf(info.Date))
+		p.row(link(at("/s/", name, "at", info.ID), html.Line(info.Subject, 120)), meta(parts...), html.Time(info.Date))
 	}
 	p.WriteString("</ul>\n")
 	return p.show(w)

@@ -35,7 +35,7 @@ func (s *Server) workspace(w http.ResponseWriter, r *http.Request, name string) 
 		if v.Call != nil {
 			parts = append(parts, link(at("/s/", v.Call.Session), v.Call.Session))
 		}
-		p.row(link("/v/"+v.ID+"/", html.Line(v.Subject, 120)), meta(parts...), timeOf(v.Date))
+		p.row(link("/v/"+v.ID+"/", html.Line(v.Subject, 120)), meta(parts...), html.Time(v.Date))
 	}
 	p.WriteString("</ul>\n")
 	return p.show(w)
@@ -50,7 +50,7 @@ func (s *Server) workspaces(w http.ResponseWriter, r *http.Request) error {
 	p.header("Workspaces", "")
 	p.WriteString("<ul class=\"rows\">\n")
 	for _, v := range list {
-		p.row(link(at("/w/", v.Workspace), v.Workspace), meta(oidOf(v.ID), link("/v/"+v.ID+"/", "files")), timeOf(v.Date))
+		p.row(link(at("/w/", v.Workspace), v.Workspace), meta(oidOf(v.ID), link("/v/"+v.ID+"/", "files")), html.Time(v.Date))
 	}
 	p.WriteString("</ul>\n")
 	if len(list) == 0 {

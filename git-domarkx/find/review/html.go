@@ -2,6 +2,7 @@ package review
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -23,28 +24,17 @@ func Title(r *Review) string { return "Review of " + brief(r.Range, maxBrief) }
 // WriteBody writes the content of a page. link returns the address of a message of a session, or "" for none.
 func WriteBody(b *bytes.Buffer, r *Review, link func(session string, message int) string) {
 	w := htmlWriter{b, link}
-	b.WriteString("<header>\n<h1>")
-	html.Escape(b, Title(r))
-	b.WriteString("</h1>\n<p class=\"meta\">")
-	html.Escape(b, Summary(r.Lines)+" in "+Count(len(r.Files), "file"))
-	b.WriteString("</p>\n<p class=\"meta\">")
+	w.write("<header>\n<h1>%s</h1>\n<p class=\"meta\">%s</p>\n<p class=\"meta\">", Title(r), Summary(r.Lines)+" in "+Count(len(r.Files), "file"))
 	for _, m := range r.Models {
-		name := m.Model
-		if name == "" {
-			name = "a model that is not recorded"
-		}
-		b.WriteString("<span>")
-		html.Escape(b, Count(m.Lines, "line")+" by "+brief(name, maxBrief))
-		b.WriteString("</span> ")
+		name := cmp.Or(m.Model, "a model that is not recorded")
+		w.write("<span>%s</span> ", Count(m.Lines, "line")+" by "+brief(name, maxBrief))
 	}
 	b.WriteString("</p>\n")
 	if !r.Recorded && r.Lines.Added > 0 {
 		b.WriteString("<p class=\"note\">No session here recorded which files it changed.</p>\n")
 	}
 	if names := Missing(r); len(names) > 0 {
-		b.WriteString("<p class=\"note\">")
-		html.Escape(b, "Not on "+r.Remote+", or only in part: "+strings.Join(names, ", "))
-		b.WriteString("</p>\n")
+		w.write("<p class=\"note\">%s</p>\n", "Not on "+r.Remote+", or only in part: "+strings.Join(names, ", "))
 	}
 	b.WriteString("</header>\n<main>\n")
 	for _, s := range r.Sessions {
@@ -61,43 +51,31 @@ type htmlWriter struct {
 	link func(session string, message int) string
 }
 
-func (w htmlWriter) text(s string) { html.Escape(w.Buffer, s) }
+func (w htmlWriter) write(text string, args ...any) {
+	w.WriteString(string(html.Markupf(text, args...)))
+}
 
-// linked writes a text, linked to a message.
-func (w htmlWriter) linked(session string, message int, text string) {
-	address := w.link(session, message)
-	if address != "" {
-		w.WriteString(`<a href="`)
-		w.text(address)
-		w.WriteString(`">`)
+// linked returns a text, linked to a message.
+func (w htmlWriter) linked(session string, message int, text string) html.Markup {
+	if address := w.link(session, message); address != "" {
+		return html.Markupf(`<a href="%s">%s</a>`, address, text)
 	}
-	w.text(text)
-	if address != "" {
-		w.WriteString("</a>")
-	}
+	return html.Markupf("%s", text)
 }
 
 // session writes a session with its prompts, each folded to a line, and the commands in their turns.
 func (w htmlWriter) session(s Session) {
-	w.WriteString("<section>\n<h2>")
-	w.text(brief(s.Name, maxBrief))
-	w.WriteString("</h2>\n<p class=\"meta\"><span>")
+	w.write("<section>\n<h2>%s</h2>\n<p class=\"meta\">", brief(s.Name, maxBrief))
 	if s.Agent != "" {
-		w.text(s.Agent)
-		w.WriteString("</span> <span>")
+		w.write("<span>%s</span> ", s.Agent)
 	}
-	w.text(Count(s.Lines, "line"))
-	w.WriteString("</span></p>\n")
+	w.write("<span>%s</span></p>\n", Count(s.Lines, "line"))
 	for _, p := range s.Prompts {
-		w.WriteString("<details class=\"more\"><summary>")
-		if p.Index < 0 {
-			w.WriteString("Before the first prompt")
-		} else {
-			w.text(fmt.Sprintf("#%d %s", p.Index, brief(p.Text, maxBrief)))
+		title := "Before the first prompt"
+		if p.Index >= 0 {
+			title = fmt.Sprintf("#%d %s", p.Index, brief(p.Text, maxBrief))
 		}
-		w.WriteString(` <span class="status">`)
-		w.text(Count(p.Lines, "line"))
-		w.WriteString("</span></summary>\n")
+		w.write("<details class=\"more\"><summary>%s <span class=\"status\">%s</span></summary>\n", title, Count(p.Lines, "line"))
 		w.prompt(s.Name, p)
 		w.WriteString("</details>\n")
 	}
@@ -106,47 +84,29 @@ func (w htmlWriter) session(s Session) {
 
 func (w htmlWriter) prompt(session string, p Prompt) {
 	if p.Index >= 0 {
-		w.WriteString("<p class=\"meta\"><span>")
-		w.linked(session, p.Index, fmt.Sprintf("Message %d", p.Index))
-		w.WriteString("</span> <span>")
-		w.text(Minute(p.Date))
-		w.WriteString("</span></p>\n<pre class=\"plain\">")
-		w.text(p.Text)
-		w.WriteString("</pre>\n")
+		at := w.linked(session, p.Index, fmt.Sprintf("Message %d", p.Index))
+		w.write("<p class=\"meta\"><span>%s</span> <span>%s</span></p>\n<pre class=\"plain\">%s</pre>\n", at, Minute(p.Date), p.Text)
 	}
 	for _, c := range p.Commands {
-		w.WriteString("<p class=\"label\">")
-		w.linked(session, c.Index, fmt.Sprintf("#%d", c.Index))
-		w.text(" " + Exit(c))
-		w.WriteString("</p>\n<pre class=\"plain\">")
-		w.text(c.Text)
-		w.WriteString("</pre>\n")
+		at := w.linked(session, c.Index, fmt.Sprintf("#%d", c.Index))
+		w.write("<p class=\"label\">%s %s</p>\n<pre class=\"plain\">%s</pre>\n", at, Exit(c), c.Text)
 	}
 }
 
 func (w htmlWriter) file(f *File) {
-	w.WriteString("<section>\n<h2>")
-	w.text(f.Path)
-	w.WriteString("</h2>\n<p class=\"meta\"><span>")
-	w.text(FileSummary(f))
-	w.WriteString("</span>")
+	w.write("<section>\n<h2>%s</h2>\n<p class=\"meta\"><span>%s</span>", f.Path, FileSummary(f))
 	if f.OldPath != "" {
-		w.WriteString(" <span>before: ")
-		w.text(f.OldPath)
-		w.WriteString("</span>")
+		w.write(" <span>before: %s</span>", f.OldPath)
 	}
 	w.WriteString("</p>\n")
 	for _, h := range f.Hunks {
 		w.WriteString("<ul class=\"meta\">\n")
 		for _, a := range h.Authors {
-			w.WriteString("<li>")
+			name := html.Markupf("%s", who(a))
 			if a.Index != nil {
-				w.linked(a.Session, *a.Index, who(a))
-			} else {
-				w.text(who(a))
+				name = w.linked(a.Session, *a.Index, who(a))
 			}
-			w.text(strings.TrimPrefix(Describe(a), who(a)))
-			w.WriteString("</li>\n")
+			w.write("<li>%s%s</li>\n", name, strings.TrimPrefix(Describe(a), who(a)))
 		}
 		if len(h.Authors) == 0 {
 			w.WriteString("<li>only removes lines</li>\n")

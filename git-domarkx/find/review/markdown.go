@@ -228,15 +228,11 @@ func (w *markdownWriter) prompt(p Prompt) {
 
 // file writes a file, folded. The summary is HTML.
 func (w *markdownWriter) file(f *File) {
-	w.WriteString("\n<details><summary><code>")
-	html.Escape(&w.Buffer, w.cut(f.Path))
-	w.WriteString("</code>")
+	name := html.Markupf("<code>%s</code>", w.cut(f.Path))
 	if f.OldPath != "" {
-		w.WriteString(" from <code>")
-		html.Escape(&w.Buffer, w.cut(f.OldPath))
-		w.WriteString("</code>")
+		name += html.Markupf(" from <code>%s</code>", w.cut(f.OldPath))
 	}
-	fmt.Fprintf(w, " %s</summary>\n", fileSummary(f))
+	fmt.Fprintf(w, "\n<details><summary>%s %s</summary>\n", name, fileSummary(f))
 	n := w.first(len(f.Hunks), 1+hunksPer*w.limit)
 	for _, h := range f.Hunks[:n] {
 		w.hunk(h)
