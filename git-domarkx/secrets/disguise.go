@@ -43,31 +43,20 @@ func without(text []byte, begins byte, next func(rest []byte) (size int, with []
 	if bytes.IndexByte(text, begins) < 0 {
 		return nil
 	}
-	var plain []byte
-	var origin []int
-	changed := false
+	plain, origin := make([]byte, 0, len(text)), make([]int, 0, len(text)+1)
 	for i := 0; i < len(text); {
+		size, with := 1, text[i:i+1]
 		if text[i] == begins {
-			if size, with := next(text[i:]); size > 0 {
-				if !changed {
-					changed, plain, origin = true, make([]byte, 0, len(text)), make([]int, 0, len(text)+1)
-					for k := range i {
-						plain, origin = append(plain, text[k]), append(origin, k)
-					}
-				}
-				for _, c := range with {
-					plain, origin = append(plain, c), append(origin, i)
-				}
-				i += size
-				continue
+			if n, other := next(text[i:]); n > 0 {
+				size, with = n, other
 			}
 		}
-		if changed {
-			plain, origin = append(plain, text[i]), append(origin, i)
+		for _, c := range with {
+			plain, origin = append(plain, c), append(origin, i)
 		}
-		i++
+		i += size
 	}
-	if !changed {
+	if len(plain) == len(text) { // what stands for a part is shorter
 		return nil
 	}
 	origin = append(origin, len(text))

@@ -98,12 +98,11 @@ func looksLikeJSON(content []byte) bool {
 		return false
 	}
 	var scan jsonScan
-	for n := 0; n < 4 && len(rest) > 0; n++ {
-		line := rest
-		if i := bytes.IndexByte(rest, '\n'); i >= 0 {
-			line = rest[:i+1]
+	lines := 0
+	for line := range bytes.Lines(rest) {
+		if lines++; lines > 4 {
+			break
 		}
-		rest = rest[len(line):]
 		if len(bytes.TrimSpace(line)) > 0 && !scan.split(line) {
 			return false
 		}

@@ -55,18 +55,15 @@ func (j *jsonScan) read(data []byte) {
 			text = -1
 		}
 	}
-	for at := 0; at < len(data); {
-		end := len(data)
-		if n := bytes.IndexByte(data[at:], '\n'); n >= 0 {
-			end = at + n + 1
-		}
-		if j.split(data[at:end]) {
+	at := 0
+	for line := range bytes.Lines(data) {
+		if j.split(line) {
 			flush(at)
-			j.line(data[at:end], at)
+			j.line(line, at)
 		} else if text < 0 {
 			text = at
 		}
-		at = end
+		at += len(line)
 	}
 	flush(len(data))
 }

@@ -2,16 +2,12 @@ package web
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
-	"os"
 	"strings"
 
 	"github.com/domarkx/domarkx/format/html"
-	"github.com/domarkx/domarkx/gitstore/atomicfile"
 )
 
 // link returns a link within the server.
@@ -99,33 +95,8 @@ func (p *page) show(w http.ResponseWriter) error {
 func (p *page) send(w http.ResponseWriter, status int) {
 	p.end()
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	content := io.Reader(&p.Buffer)
-	if p.Len() > maxHeld {
-		if f, err := aside(p.Bytes()); err == nil {
-			defer f.Close()
-			p.Buffer, content = bytes.Buffer{}, f
-		}
-	}
 	w.WriteHeader(status)
-	_, _ = io.Copy(w, content) // the browser has gone if this fails
-}
-
-// maxHeld is the size in bytes of the largest page that is kept in memory until the browser has received it.
-const maxHeld = 4 << 20
-
-// aside stores a page in a file without a name.
-func aside(page []byte) (*os.File, error) {
-	f, err := atomicfile.CreateUnnamed(os.TempDir(), 0o600)
-	if err != nil {
-		return nil, err
-	}
-	if _, err = f.Write(page); err == nil {
-		_, err = f.Seek(0, io.SeekStart)
-	}
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return f, nil
+	_, _ = p.WriteTo(w) // the browser has gone if this fails
 }
 
 // at returns the address of something with a name, which may have slashes.

@@ -73,6 +73,16 @@ func (d *database) query(sql string, row func(*sqlite3.Stmt) error, args ...any)
 // exec runs a statement that returns no rows.
 func (d *database) exec(sql string, args ...any) error { return d.query(sql, nil, args...) }
 
+// execAll runs statements until one fails.
+func (d *database) execAll(statements ...string) error {
+	for _, sql := range statements {
+		if err := d.exec(sql); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // number returns the first column of a result's first row, or 0 if the result has no rows.
 func (d *database) number(sql string, args ...any) (int64, error) {
 	var n int64

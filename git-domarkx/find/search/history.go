@@ -9,16 +9,8 @@ import (
 
 // history indexes the messages of all snapshots of a session, for queries with History.
 func (u *updater) history(ctx context.Context, info domarkx.Info) error {
-	var history []byte
-	session, err := u.db.number("SELECT id FROM session WHERE name = ?", info.Name)
-	if err != nil {
-		return err
-	}
-	known, err := u.db.sessions()
-	if err != nil || known[info.Name].history == info.ID {
-		return err
-	}
-	if history, err = binaryID(info.ID); err != nil {
+	session, err := u.db.number("SELECT id FROM session WHERE name = ? AND history IS NOT ?", info.Name, binaryID(info.ID))
+	if err != nil || session == 0 {
 		return err
 	}
 	for snapshot, err := range u.store.Ancestors(ctx, info.ID) {
@@ -29,24 +21,17 @@ func (u *updater) history(ctx context.Context, info domarkx.Info) error {
 			return err
 		}
 	}
-	return u.db.exec("UPDATE session SET history = ? WHERE id = ?", history, session)
+	return u.db.exec("UPDATE session SET history = ? WHERE id = ?", binaryID(info.ID), session)
 }
 
 // snapshot records the messages of a snapshot in the table past, except those that are recorded for a newer snapshot of
 // the session. It skips directories whose messages are recorded.
 func (u *updater) snapshot(ctx context.Context, session int64, id string) error {
-	commit, err := binaryID(id)
-	if err != nil {
-		return err
-	}
 	var trees [][]byte
 	var failed error
 	skip := func(directory string) bool {
-		tree, err := binaryID(directory)
-		var n int64
-		if err == nil {
-			n, err = u.db.number("SELECT 1 FROM walked WHERE session = ? AND tree = ?", session, tree)
-		}
+		tree := binaryID(directory)
+		n, err := u.db.number("SELECT 1 FROM walked WHERE session = ? AND tree = ?", session, tree)
 		trees = append(trees, tree)
 		failed = errors.Join(failed, err)
 		return n != 0 || failed != nil
@@ -64,7 +49,7 @@ func (u *updater) snapshot(ctx context.Context, session int64, id string) error 
 			if err != nil {
 				return err
 			}
-			err = u.db.exec("INSERT OR IGNORE INTO past(message, session, snapshot, k, date) VALUES(?, ?, ?, ?, ?)", message, session, commit, leaf.First+i, e.Date)
+			err = u.db.exec("INSERT OR IGNORE INTO past(message, session, snapshot, k, date) VALUES(?, ?, ?, ?, ?)", message, session, binaryID(id), leaf.First+i, e.Date)
 			if err != nil {
 				return err
 			}

@@ -38,21 +38,14 @@ func compareSpots(a, b spot) int {
 
 func (x *Index) places(q Query) (*places, error) {
 	p := &places{db: x.db, q: q, sessions: map[int64]uint32{}, snapshots: []string{""}, known: map[string]uint32{}, models: map[int64]string{}}
-	named, tips := map[string]int64{}, map[string]string{}
-	err := x.db.query(selectSessions, func(s *sqlite3.Stmt) error {
+	err := x.db.query(selectSessions+" ORDER BY name", func(s *sqlite3.Stmt) error {
 		if name := s.Column(1).(string); q.Sessions == nil || q.Sessions[name] {
-			p.names = append(p.names, name)
-			named[name] = s.Int(0)
 			tip, _ := s.Column(2).([]byte)
-			tips[name] = hex.EncodeToString(tip)
+			p.sessions[s.Int(0)] = uint32(len(p.names))
+			p.names, p.tips = append(p.names, name), append(p.tips, hex.EncodeToString(tip))
 		}
 		return nil
 	})
-	slices.Sort(p.names)
-	for i, name := range p.names {
-		p.sessions[named[name]] = uint32(i)
-		p.tips = append(p.tips, tips[name])
-	}
 	if err == nil {
 		err = x.db.query("SELECT id, name FROM facet WHERE kind = ?", func(s *sqlite3.Stmt) error {
 			p.models[s.Int(0)], _ = s.Column(1).(string)

@@ -10,17 +10,13 @@ import (
 // purge removes the messages that no newest snapshot of a session contains, so that nothing of their texts remains in
 // the file. It also removes messages that were replaced: they are indexed again when the history is searched.
 func (d *database) purge() error {
-	err := d.exec("CREATE TEMP TABLE IF NOT EXISTS gone(message INTEGER PRIMARY KEY)")
-	for _, sql := range []string{
+	err := d.execAll(
+		"CREATE TEMP TABLE IF NOT EXISTS gone(message INTEGER PRIMARY KEY)",
 		"DELETE FROM gone",
 		"DELETE FROM leaf WHERE id NOT IN (SELECT leaf FROM place)",
 		"DELETE FROM member WHERE leaf NOT IN (SELECT id FROM leaf)",
 		"INSERT INTO gone SELECT id FROM message WHERE id NOT IN (SELECT message FROM member) AND id NOT IN (SELECT message FROM past)",
-	} {
-		if err == nil {
-			err = d.exec(sql)
-		}
-	}
+	)
 	gone := map[int64]bool{}
 	if err == nil {
 		err = d.query("SELECT message FROM gone", func(s *sqlite3.Stmt) error {
@@ -31,17 +27,16 @@ func (d *database) purge() error {
 	if err != nil || len(gone) == 0 {
 		return err
 	}
-	for _, sql := range []string{
+	err = d.execAll(
 		"DELETE FROM message WHERE id IN (SELECT message FROM gone)",
 		"DELETE FROM facet_message WHERE message IN (SELECT message FROM gone)",
 		"DELETE FROM facet WHERE id NOT IN (SELECT facet FROM facet_message) AND id NOT IN (SELECT model FROM message WHERE model IS NOT NULL)",
 		"DELETE FROM words WHERE rowid IN (SELECT message FROM gone)",
 		"INSERT INTO words(words) VALUES('optimize')", // rewrites the full-text index without the removed words
 		"DROP TABLE gone",
-	} {
-		if err := d.exec(sql); err != nil {
-			return err
-		}
+	)
+	if err != nil {
+		return err
 	}
 	d.purged = true
 	return errors.Join(d.purgeBlocks(gone), d.exec("PRAGMA user_version=0"))
@@ -51,10 +46,9 @@ func (d *database) purge() error {
 // in a page when its rows were divided between pages. Until this is done, the file has no version, so that it is made
 // again after a kill.
 func (d *database) compact() error {
-	for _, sql := range []string{"PRAGMA temp_store=FILE", "VACUUM", "PRAGMA temp_store=MEMORY", fmt.Sprintf("PRAGMA user_version=%d", schemaVersion)} {
-		if err := d.exec(sql); err != nil {
-			return fmt.Errorf("%w: %w", errForeign, err)
-		}
+	err := d.execAll("PRAGMA temp_store=FILE", "VACUUM", "PRAGMA temp_store=MEMORY", fmt.Sprintf("PRAGMA user_version=%d", schemaVersion))
+	if err != nil {
+		return fmt.Errorf("%w: %w", errForeign, err)
 	}
 	d.purged = false
 	return nil

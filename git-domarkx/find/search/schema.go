@@ -70,11 +70,7 @@ func openIndex(path string) (*database, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = d.end(nil)
-	for _, s := range settings {
-		err = errors.Join(err, d.exec(s))
-	}
-	if err != nil {
+	if err = errors.Join(d.end(nil), d.execAll(settings...)); err != nil {
 		return nil, errors.Join(err, d.close())
 	}
 	return d, nil
@@ -119,25 +115,15 @@ func createIndex(path string) (*database, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, s := range append([]string{"PRAGMA page_size=8192"}, settings...) {
-		err = errors.Join(err, d.exec(s))
+	if err = d.execAll("PRAGMA page_size=8192"); err == nil {
+		err = d.execAll(settings...)
 	}
 	if err == nil {
 		err = d.begin("IMMEDIATE")
 	}
 	if err == nil {
-		for _, s := range slices.Concat([]string{wordsTable}, wordsConfig, tables) {
-			if err == nil {
-				err = d.exec(s)
-			}
-		}
-		if err == nil {
-			err = d.exec(fmt.Sprintf("PRAGMA application_id=%d", applicationID))
-		}
-		if err == nil {
-			err = d.exec(fmt.Sprintf("PRAGMA user_version=%d", schemaVersion))
-		}
-		err = d.end(err)
+		identity := []string{fmt.Sprintf("PRAGMA application_id=%d", applicationID), fmt.Sprintf("PRAGMA user_version=%d", schemaVersion)}
+		err = d.end(d.execAll(slices.Concat([]string{wordsTable}, wordsConfig, tables, identity)...))
 	}
 	if err = errors.Join(err, d.close()); err == nil {
 		err = os.Chmod(path, 0o600)

@@ -147,10 +147,7 @@ func (u *updater) session(ctx context.Context, info domarkx.Info, k indexed, kno
 	if known && k.tip == info.ID {
 		return false, nil
 	}
-	tip, err := binaryID(info.ID)
-	if err != nil {
-		return false, err
-	}
+	tip := binaryID(info.ID)
 	if known {
 		ancestor, err := u.store.IsAncestor(ctx, k.tip, info.ID)
 		rewritten = err != nil || !ancestor // an error means that Git has removed the old tip
@@ -211,10 +208,7 @@ func (u *updater) place(session int64, leaves []int64) error {
 
 // leaf returns the number of a leaf in the index. If the leaf is new, it indexes the messages in it.
 func (u *updater) leaf(ctx context.Context, leaf snapshot.Leaf) (int64, error) {
-	tree, err := binaryID(leaf.ID)
-	if err != nil {
-		return 0, err
-	}
+	tree := binaryID(leaf.ID)
 	id, err := u.db.number("SELECT id FROM leaf WHERE tree = ?", tree)
 	if err != nil || id != 0 {
 		return id, err
@@ -239,10 +233,7 @@ func (u *updater) leaf(ctx context.Context, leaf snapshot.Leaf) (int64, error) {
 
 // message returns the number of a message in the index. If the message is new, it indexes the message.
 func (u *updater) message(ctx context.Context, e domarkx.Entry) (id int64, err error) {
-	blob, err := binaryID(e.JSON.ID)
-	if err != nil {
-		return 0, err
-	}
+	blob := binaryID(e.JSON.ID)
 	id, err = u.db.number("SELECT id FROM message WHERE blob = ?", blob)
 	if err != nil || id != 0 {
 		return id, err

@@ -3,7 +3,6 @@ package search
 import (
 	"encoding/binary"
 	"encoding/hex"
-	"errors"
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/find/search/content"
@@ -196,11 +195,8 @@ func (w *writer) addLeaf(tree []byte, entries []leafEntry) (int64, error) {
 	return leaf, err
 }
 
-// binaryID returns the bytes of an object id.
-func binaryID(id string) ([]byte, error) {
-	b, err := hex.DecodeString(id)
-	if err == nil && len(b) < 8 {
-		err = errors.New("too short")
-	}
-	return b, err
+// binaryID returns the bytes of an object id of the store.
+func binaryID(id string) []byte {
+	b, _ := hex.DecodeString(id)
+	return b
 }
