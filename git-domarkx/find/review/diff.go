@@ -2,15 +2,18 @@ package review
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
-	"syscall"
+	"sync"
 
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
+	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
 // options make the output of git diff the same whatever is configured, and run no other program.
@@ -158,7 +161,7 @@ func (f *File) head(line string) {
 }
 
 func (f *File) mode(mode string) {
-	f.Submodule = f.Submodule || isSubmodule(mode)
+	f.Submodule = f.Submodule || mode == fmt.Sprintf("%o", odb.ModeSubmodule)
 	f.link = f.link || mode == "120000"
 }
 
@@ -168,22 +171,25 @@ func named(name string) string {
 	return name[min(2, len(name)):]
 }
 
+// hunkHeader is the line before a hunk, with the first line and the number of lines of both sides; one line has no number.
+var hunkHeader = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@`)
+})
+
 // parseHunk removes the first hunk of a text. Its header says how many lines it has, whatever is in them.
 func parseHunk(out *[]byte) (Hunk, error) {
 	h := Hunk{Header: cutLine(out), Authors: []Author{}}
-	fields := strings.Fields(h.Header)
-	if len(fields) < 3 {
+	fields := hunkHeader().FindStringSubmatch(h.Header)
+	if fields == nil {
 		return h, fmt.Errorf("git diff: the hunk %.80q has no line numbers", h.Header)
 	}
-	oldStart, olds, err := span(fields[1], "-")
-	if err != nil {
-		return h, err
+	var olds, news int
+	for i, n := range []*int{&h.oldStart, &olds, &h.newStart, &news} {
+		var err error
+		if *n, err = strconv.Atoi(cmp.Or(fields[i+1], "1")); err != nil {
+			return h, fmt.Errorf("git diff: the hunk %.80q: %w", h.Header, err)
+		}
 	}
-	newStart, news, err := span(fields[2], "+")
-	if err != nil {
-		return h, err
-	}
-	h.oldStart, h.newStart = oldStart, newStart
 	for olds > 0 || news > 0 || bytes.HasPrefix(*out, []byte(`\`)) {
 		if len(*out) == 0 {
 			return h, fmt.Errorf("git diff: the hunk %.80q is cut off", h.Header)
@@ -209,25 +215,4 @@ func sign(line string) byte {
 		return ' '
 	}
 	return line[0]
-}
-
-// span parses the lines of one side in the header of a hunk, such as -1,2.
-func span(text, sign string) (start, lines int, err error) {
-	first, count, several := strings.Cut(strings.TrimPrefix(text, sign), ",")
-	if start, err = strconv.Atoi(first); err != nil {
-		return 0, 0, fmt.Errorf("git diff: the hunk has the lines %.80q", text)
-	}
-	lines = 1
-	if several {
-		if lines, err = strconv.Atoi(count); err != nil {
-			return 0, 0, fmt.Errorf("git diff: the hunk has the lines %.80q", text)
-		}
-	}
-	return start, lines, nil
-}
-
-// isSubmodule reports whether the mode of a file in a raw diff, in octal, is that of a submodule (git-diff(1), RAW OUTPUT FORMAT).
-func isSubmodule(mode string) bool {
-	bits, err := strconv.ParseUint(mode, 8, 32)
-	return err == nil && bits == syscall.S_IFDIR|syscall.S_IFLNK // as Git defines S_IFGITLINK
 }
