@@ -3,6 +3,7 @@ package blame
 import (
 	"context"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
@@ -200,13 +201,9 @@ func touchesPath(msg domarkx.Message, at string) bool {
 
 // onlyReads reports whether a tool only reads, judged by its name.
 func onlyReads(tool string) bool {
-	tool = strings.ToLower(tool)
-	for _, word := range []string{"read", "view", "grep", "glob", "search", "list", "ls", "fetch", "todo"} {
-		if strings.HasPrefix(tool, word) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"read", "view", "grep", "glob", "search", "list", "ls", "fetch", "todo"}, func(word string) bool {
+		return strings.HasPrefix(strings.ToLower(tool), word)
+	})
 }
 
 // maxNames is the maximum nesting of arguments that are searched for paths.
@@ -220,17 +217,8 @@ func names(v jsonvalue.Value, at string, depth int) bool {
 	if v.Kind() == jsonvalue.String {
 		return namesPath(v.Text(), at)
 	}
-	for _, item := range v.Items() {
-		if names(item, at, depth+1) {
-			return true
-		}
-	}
-	for _, member := range v.Members() {
-		if names(member.Value, at, depth+1) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(v.Items(), func(item jsonvalue.Value) bool { return names(item, at, depth+1) }) ||
+		slices.ContainsFunc(v.Members(), func(m jsonvalue.Member) bool { return names(m.Value, at, depth+1) })
 }
 
 // namesPath reports whether a text contains a path: relative to the work tree, absolute, or without

@@ -13,7 +13,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -129,27 +128,21 @@ func (m *Manager) Read(path string) ([]byte, error) {
 	}
 	defer root.Close()
 	info, err := root.Lstat(filepath.FromSlash(path))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("blame %q: %w in the work tree", path, domarkx.ErrNotFound)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("blame: %w", err)
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("blame %q: %w: it is not a regular file", path, domarkx.ErrInvalid)
-	}
-	f, err := root.Open(filepath.FromSlash(path))
-	if err != nil {
-		return nil, fmt.Errorf("blame: %w", err)
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, MaxSize+1))
 	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("blame %q: %w in the work tree", path, domarkx.ErrNotFound)
 	case err != nil:
 		return nil, fmt.Errorf("blame: %w", err)
-	case len(data) > MaxSize:
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("blame %q: %w: it is not a regular file", path, domarkx.ErrInvalid)
+	case info.Size() > MaxSize:
 		return nil, fmt.Errorf("blame %q: %w: it has more than %d MiB", path, domarkx.ErrInvalid, MaxSize>>20)
-	case bytes.IndexByte(data[:min(len(data), 8000)], 0) >= 0:
+	}
+	data, err := root.ReadFile(filepath.FromSlash(path))
+	if err != nil {
+		return nil, fmt.Errorf("blame: %w", err)
+	}
+	if bytes.IndexByte(data[:min(len(data), 8000)], 0) >= 0 {
 		return nil, fmt.Errorf("blame %q: %w: it is a binary file", path, domarkx.ErrInvalid)
 	}
 	return data, nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path"
+	"slices"
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/events"
@@ -100,27 +101,19 @@ func (b *book) add(ctx context.Context, m *Manager, w events.Event, resources ma
 
 // sameResources reports whether two versions have the same resources, with the same configuration.
 func sameResources(a, b []domarkx.ResourceVersion) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i].ID != b[i].ID || !a[i].Config.Equal(b[i].Config) {
-			return false
-		}
-	}
-	return true
+	return slices.EqualFunc(a, b, func(a, b domarkx.ResourceVersion) bool { return a.ID == b.ID && a.Config.Equal(b.Config) })
 }
 
 // compare notes the names of the files that differ between the resources of two versions.
 func (b *book) compare(ctx context.Context, m *Manager, i int, was, now []domarkx.ResourceVersion) error {
-	var changed []string
+	changed := map[string]bool{}
 	for k := range now {
 		if was[k].Version == now[k].Version {
 			continue
 		}
 		err := m.store.DiffVersions(ctx, was[k].Version, now[k].Version, func(at string, x, y *domarkx.File) error {
 			if x != nil && x.Type == domarkx.Regular || y != nil && y.Type == domarkx.Regular {
-				changed = append(changed, path.Base(at))
+				changed[path.Base(at)] = true
 			}
 			return nil
 		})
@@ -128,10 +121,8 @@ func (b *book) compare(ctx context.Context, m *Manager, i int, was, now []domark
 			return err
 		}
 	}
-	for _, name := range changed {
-		if list := b.named[name]; len(list) == 0 || list[len(list)-1] != i {
-			b.named[name] = append(list, i)
-		}
+	for name := range changed {
+		b.named[name] = append(b.named[name], i)
 	}
 	return nil
 }

@@ -1,12 +1,9 @@
 package scan
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -65,8 +62,8 @@ func (m *Manager) repositoryRules(ctx context.Context) (*secrets.Rules, ignored,
 		m.warn(fmt.Errorf("warning: %s is left out: %w", ignoreFile, err))
 	}
 	list := ignored{}
-	for lines := bufio.NewScanner(bytes.NewReader(data)); lines.Scan(); {
-		if line := strings.TrimSpace(lines.Text()); line != "" && line[0] != '#' {
+	for line := range strings.Lines(string(data)) {
+		if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
 			list[line] = true
 			if commit, rest, ok := strings.Cut(line, ":"); ok && len(commit) == 40 {
 				list[rest] = true
@@ -79,23 +76,15 @@ func (m *Manager) repositoryRules(ctx context.Context) (*secrets.Rules, ignored,
 // readSmall reads a regular file of at most size bytes. It returns nil if there is none.
 func readSmall(path string, most int64) ([]byte, error) {
 	info, err := os.Lstat(path)
-	if errors.Is(err, fs.ErrNotExist) {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
-	}
-	if err != nil {
+	case err != nil:
 		return nil, err
-	}
-	if !info.Mode().IsRegular() {
+	case !info.Mode().IsRegular():
 		return nil, errors.New("it is not a regular file")
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, most+1))
-	if err == nil && int64(len(data)) > most {
+	case info.Size() > most:
 		return nil, fmt.Errorf("it is larger than %d bytes", most)
 	}
-	return data, err
+	return os.ReadFile(path)
 }
