@@ -10,46 +10,100 @@ import (
 	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
 )
 
-// fewBlocks is the number of blocks up to which reading all takes less time than determining which are the newest.
-const fewBlocks = 50
+// fewBlocks is the number of blocks up to which reading all takes less time than determining which are the newest, and
+// blocksAtOnce that of the blocks that are read before the result is looked at.
+const (
+	fewBlocks    = 50
+	blocksAtOnce = 16
+)
 
-// scan finds messages by reading the texts that may match, for a fixed string or a regular expression.
-func (x *Index) scan(ctx context.Context, m *matching, allowed set, p *places) ([]spot, error) {
+// scan finds messages by reading the texts that may match, for a fixed string or a regular expression. With a limit, it reads the
+// blocks with the newest messages first, and stops as soon as the others cannot change the result.
+func (x *Index) scan(ctx context.Context, m *matching, allowed set, p *places) (spots []spot, err error) {
 	firsts, err := x.db.mayMatch(m)
 	if err != nil {
 		return nil, err
 	}
-	var found []uint32
-	if p.q.Limit > 0 && !p.q.History && len(firsts) > fewBlocks {
-		found, err = x.scanNewest(ctx, firsts, m, allowed, p)
-	} else {
-		found, err = x.scanBlocks(ctx, firsts, m, allowed)
+	limit := p.q.Limit
+	if limit == 0 || p.q.History || len(firsts) <= fewBlocks {
+		return x.scanBlocks(ctx, firsts, m, allowed, p)
 	}
-	if err != nil {
-		return nil, err
+	blocks, err := p.byNewest(firsts)
+	for some := range slices.Chunk(blocks, blocksAtOnce) {
+		if err != nil || len(spots) == limit && newestFirst(spots[limit-1], some[0].newest) < 0 {
+			break
+		}
+		firsts = firsts[:0]
+		for _, b := range some {
+			firsts = append(firsts, b.first)
+		}
+		var more []spot
+		more, err = x.scanBlocks(ctx, firsts, m, allowed, p)
+		spots = append(spots, more...)
+		slices.SortFunc(spots, newestFirst)
+		spots = spots[:min(len(spots), limit)]
 	}
-	slices.Sort(found)
-	spots, err := p.all(found)
-	slices.SortFunc(spots, func(a, b spot) int {
-		return cmp.Or(cmp.Compare(b.date, a.date), cmp.Compare(a.session, b.session), cmp.Compare(b.k, a.k))
-	})
 	return spots, err
 }
 
-// scanBlocks returns the messages in some blocks whose texts match.
-func (x *Index) scanBlocks(ctx context.Context, firsts []int64, m *matching, allowed set) (all []uint32, err error) {
-	var lock sync.Mutex
-	r := readMatches(ctx, m, allowed.has, func(message uint32) {
-		lock.Lock()
-		defer lock.Unlock()
-		all = append(all, message)
+// newestFirst compares spots by date, and then by the session's name and the message's number in it.
+func newestFirst(a, b spot) int {
+	return cmp.Or(cmp.Compare(b.date, a.date), cmp.Compare(a.session, b.session), cmp.Compare(b.k, a.k))
+}
+
+// A datedBlock is a block, identified by its first message, with the newest place of its messages.
+type datedBlock struct {
+	first  int64
+	newest spot
+}
+
+// byNewest returns the blocks with messages in the wanted sessions, those with the newest first, given the first messages of blocks.
+func (p *places) byNewest(firsts []int64) ([]datedBlock, error) {
+	blocks := make([]datedBlock, len(firsts))
+	err := p.newest(func(message int64, at spot) {
+		i, exact := slices.BinarySearch(firsts, message)
+		if !exact {
+			i-- // the block before, or one that is left out because it cannot match
+		}
+		if i >= 0 && (blocks[i].first == 0 || newestFirst(at, blocks[i].newest) < 0) {
+			blocks[i] = datedBlock{firsts[i], at}
+		}
 	})
+	blocks = slices.DeleteFunc(blocks, func(b datedBlock) bool { return b.first == 0 })
+	slices.SortFunc(blocks, func(a, b datedBlock) int { return newestFirst(a.newest, b.newest) })
+	return blocks, err
+}
+
+// scanBlocks returns the places of the messages in some blocks whose texts match, the newest first.
+func (x *Index) scanBlocks(ctx context.Context, firsts []int64, m *matching, allowed set, p *places) ([]spot, error) {
+	var lock sync.Mutex
+	var found []uint32
+	r := readBlocks(ctx, m, func(_ *snippets, b *block, _ []*row) error {
+		if !m.mayMatch(b.texts) {
+			return nil
+		}
+		for id, text := range b.messages() {
+			if id >= 0 && id <= math.MaxUint32 && allowed.has(id) && m.match(text) {
+				lock.Lock()
+				found = append(found, uint32(id))
+				lock.Unlock()
+			}
+		}
+		return nil
+	})
+	var err error
 	for _, first := range firsts {
 		if err = r.block(x.db, first, nil); err != nil {
 			break
 		}
 	}
-	return all, cmp.Or(r.end(), err)
+	if err = cmp.Or(r.end(), err); err != nil {
+		return nil, err
+	}
+	slices.Sort(found)
+	spots, err := p.all(found)
+	slices.SortFunc(spots, newestFirst)
+	return spots, err
 }
 
 // mayMatch returns the first messages of the blocks with texts that may match.
@@ -64,19 +118,4 @@ func (d *database) mayMatch(m *matching) (firsts []int64, err error) {
 		return nil
 	})
 	return firsts, err
-}
-
-// readMatches starts goroutines that call add with the wanted messages, of the blocks that are read, that match.
-func readMatches(ctx context.Context, m *matching, wanted func(message int64) bool, add func(uint32)) *reading {
-	return readBlocks(ctx, m, func(_ *snippets, b *block, _ []*row) error {
-		if !m.mayMatch(b.texts) {
-			return nil
-		}
-		for id, text := range b.messages() {
-			if id >= 0 && id <= math.MaxUint32 && wanted(id) && m.match(text) {
-				add(uint32(id))
-			}
-		}
-		return nil
-	})
 }
