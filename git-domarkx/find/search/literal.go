@@ -3,6 +3,7 @@ package search
 import (
 	"bytes"
 	"regexp/syntax"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -81,11 +82,7 @@ func shortest(literals []literal) int {
 	if literals == nil {
 		return 0
 	}
-	n := len(literals[0].text)
-	for _, l := range literals {
-		n = min(n, len(l.text))
-	}
-	return n
+	return len(slices.MinFunc(literals, func(a, b literal) int { return len(a.text) - len(b.text) }).text)
 }
 
 func (l literal) in(text []byte) bool {

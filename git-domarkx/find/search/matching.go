@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"regexp"
+	"slices"
 
 	"github.com/domarkx/domarkx/format/domarkx"
 )
@@ -14,7 +15,7 @@ type matching struct {
 	needles []needle
 	fixed   []byte
 	re      *regexp.Regexp
-	filter  []literal // each text that matches re contains one of these; empty if none are known
+	filter  []literal // each text that matches contains one of these; empty if none are known
 	width   int
 }
 
@@ -32,6 +33,7 @@ func newMatching(q Query) (*matching, error) {
 			return nil, fmt.Errorf("query: %w: expected the text to search for", domarkx.ErrInvalid)
 		}
 		m.fixed = []byte(q.Text)
+		m.filter = []literal{{text: m.fixed}}
 		return m, nil
 	case Regexp:
 		if _, err := regexp.Compile(q.Text); err != nil {
@@ -61,28 +63,13 @@ func newMatching(q Query) (*matching, error) {
 
 // mayMatch reports whether one of the texts in a block may match.
 func (m *matching) mayMatch(texts []byte) bool {
-	if m.fixed != nil {
-		return bytes.Contains(texts, m.fixed)
-	}
-	if m.filter == nil {
-		return true
-	}
-	for _, l := range m.filter {
-		if l.in(texts) {
-			return true
-		}
-	}
-	return false
+	return m.filter == nil || slices.ContainsFunc(m.filter, func(l literal) bool { return l.in(texts) })
 }
 
 // runs returns the runs of three bytes of each literal (see signature). A text that matches contains all runs of at
 // least one literal. runs returns nil if nothing is known about the runs.
 func (m *matching) runs() (all [][]uint32) {
-	literals := m.filter
-	if m.fixed != nil {
-		literals = []literal{{text: m.fixed}}
-	}
-	for _, l := range literals {
+	for _, l := range m.filter {
 		if len(l.text) < runSize {
 			return nil
 		}

@@ -19,7 +19,6 @@ type places struct {
 	snapshots []string          // ids of snapshots that contain replaced texts; the first element is ""
 	known     map[string]uint32 // indexes in snapshots, by binary id
 	models    map[int64]string  // names of models, by number of the facet
-	many      []spot            // spots of the prepared messages, sorted by message; nil if none are prepared
 }
 
 // A spot is the place of a message in a session. It is small, because a search may have as many spots as the index has
@@ -57,9 +56,6 @@ func (x *Index) places(q Query) (*places, error) {
 
 // of appends the spots of a message, sorted by session.
 func (p *places) of(spots []spot, message uint32) ([]spot, error) {
-	if p.many != nil {
-		return p.prepared(spots, message), nil
-	}
 	first := len(spots)
 	tip := map[uint32]bool{} // the sessions whose tips have it
 	err := p.each(func(m int64, s spot) {
@@ -96,45 +92,42 @@ func (p *places) snapshot(id []byte) uint32 {
 	return i
 }
 
-// prepare finds the spots of many messages together, if that takes less time than finding them one by one.
-func (p *places) prepare(messages []uint32) error {
-	p.many = nil
+// together returns the spots of messages, sorted by message, or nil if it takes less time to find them one by one.
+func (p *places) together(messages []uint32) ([]spot, error) {
 	const few = 100
 	if p.q.History || len(messages) < few {
-		return nil
+		return nil, nil
 	}
 	leaves, err := p.db.number("SELECT max(id) FROM leaf")
 	if err != nil || int64(len(messages)) < few+leaves/8 {
-		return err
+		return nil, err
 	}
 	var wanted set
 	for _, message := range messages {
 		wanted = wanted.add(int64(message))
 	}
-	p.many = make([]spot, 0, len(messages))
+	many := make([]spot, 0, len(messages))
 	err = p.newest(func(message int64, s spot) {
 		if wanted.has(message) {
-			p.many = append(p.many, s)
+			many = append(many, s)
 		}
 	})
-	slices.SortFunc(p.many, func(a, b spot) int { return cmp.Or(cmp.Compare(a.message, b.message), compareSpots(a, b)) })
-	return err
-}
-
-// prepared appends the spots of a message whose spots were prepared.
-func (p *places) prepared(spots []spot, message uint32) []spot {
-	at, _ := slices.BinarySearchFunc(p.many, message, func(s spot, message uint32) int { return cmp.Compare(s.message, message) })
-	for ; at < len(p.many) && p.many[at].message == message; at++ {
-		spots = append(spots, p.many[at])
-	}
-	return spots
+	slices.SortFunc(many, func(a, b spot) int { return cmp.Or(cmp.Compare(a.message, b.message), compareSpots(a, b)) })
+	return many, err
 }
 
 // all returns the spots of messages, in their order.
 func (p *places) all(messages []uint32) (spots []spot, err error) {
-	err = p.prepare(messages)
+	many, err := p.together(messages)
 	for i := 0; i < len(messages) && err == nil; i++ {
-		spots, err = p.of(spots, messages[i])
+		if many == nil {
+			spots, err = p.of(spots, messages[i])
+			continue
+		}
+		at, _ := slices.BinarySearchFunc(many, messages[i], func(s spot, message uint32) int { return cmp.Compare(s.message, message) })
+		for ; at < len(many) && many[at].message == messages[i]; at++ {
+			spots = append(spots, many[at])
+		}
 	}
 	return spots, err
 }

@@ -179,7 +179,6 @@ func (s *stream) find(ctx context.Context) (err error) {
 	} else {
 		s.spots, err = s.x.scan(ctx, s.m, allowed, s.p)
 	}
-	s.p.many = nil // not needed any more
 	if s.total = min(len(s.spots), s.most); s.q.Limit > 0 {
 		s.spots = s.spots[:min(len(s.spots), s.q.Limit)]
 	}
