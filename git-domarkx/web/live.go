@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -79,7 +80,11 @@ func (s *Server) news(r *http.Request, name string, known domarkx.Info, from int
 	if now.Messages < from || now.Messages > from+messagesShown || !s.grew(r, known, now, from) {
 		return changed, now
 	}
-	for from > 0 && from < now.Messages && s.same(r, now.ID, from, now.ID, from-1) {
+	id := func(k int) domarkx.ID {
+		e, _ := s.Store.Entry(r.Context(), now.ID, k) // html.Render reports the error
+		return e.ID
+	}
+	for from > 0 && from < now.Messages && id(from) == id(from-1) {
 		from-- // the texts of a merge conflict have one id, and their anchors count from the first
 	}
 	end, err := s.begin(r.Context())
@@ -115,25 +120,12 @@ func (s *Server) grew(r *http.Request, a, b domarkx.Info, from int) bool {
 	if a.ID == "" || a.Messages > b.Messages {
 		return false
 	}
-	for k := from; k < a.Messages; k++ {
-		if !s.same(r, a.ID, k, b.ID, k) {
-			return false
-		}
-	}
-	return from == 0 || s.both(r, a.ID, from-1, b.ID, from-1, func(x, y domarkx.Entry) bool { return x.ID == y.ID && x.JSON.ID == y.JSON.ID })
-}
-
-// same reports whether message j of snapshot a and message k of snapshot b have one id.
-func (s *Server) same(r *http.Request, a string, j int, b string, k int) bool {
-	return s.both(r, a, j, b, k, func(x, y domarkx.Entry) bool { return x.ID == y.ID })
-}
-
-// both reports whether there are message j of snapshot a and message k of snapshot b, and are alike.
-func (s *Server) both(r *http.Request, a string, j int, b string, k int, alike func(x, y domarkx.Entry) bool) bool {
-	x, err := s.Store.Entry(r.Context(), a, j)
+	before := max(0, from-1)
+	x, err := s.Store.EntriesBetween(r.Context(), a.ID, before, a.Messages)
 	if err != nil {
 		return false
 	}
-	y, err := s.Store.Entry(r.Context(), b, k)
-	return err == nil && alike(x, y)
+	y, err := s.Store.EntriesBetween(r.Context(), b.ID, before, a.Messages)
+	return err == nil && slices.EqualFunc(x, y, func(x, y domarkx.Entry) bool { return x.ID == y.ID }) &&
+		(from == 0 || len(x) > 0 && x[0].JSON.ID == y[0].JSON.ID)
 }
