@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/domarkx/domarkx/format/html"
 	"github.com/domarkx/domarkx/git-domarkx/find/review"
 )
 
@@ -49,13 +50,13 @@ func (w reviewWriter) line(st style, format string, args ...any) {
 // summary writes the part above the hunks.
 func (w reviewWriter) summary(r *review.Review) {
 	w.line(bold, "%s", r.Range)
-	w.line(plain, "%s in %s", review.Summary(r.Lines), review.Count(len(r.Files), "file"))
+	w.line(plain, "%s in %s", review.Summary(r.Lines), html.Count(len(r.Files), "file"))
 	for _, m := range r.Models {
 		name := m.Model
 		if name == "" {
 			name = "a model that is not recorded"
 		}
-		w.line(plain, "  %s by %s", review.Count(m.Lines, "line"), name)
+		w.line(plain, "  %s by %s", html.Count(m.Lines, "line"), name)
 	}
 	if !r.Recorded && r.Lines.Added > 0 {
 		w.line(plain, "No session here recorded which files it changed; git domarkx pull gets the sessions of the remote.")
@@ -78,7 +79,7 @@ func (w reviewWriter) summary(r *review.Review) {
 // session writes a session with its prompts and commands.
 func (w reviewWriter) session(s review.Session) {
 	fmt.Fprintln(w.inv.out)
-	about := review.Count(s.Lines, "line")
+	about := html.Count(s.Lines, "line")
 	if s.Agent != "" {
 		about = s.Agent + ", " + about
 	}
@@ -101,7 +102,7 @@ func (w reviewWriter) prompt(p review.Prompt) {
 	text := oneLine(p.Text[:min(len(p.Text), 8*w.width)])
 	lines := ""
 	if p.Lines > 0 {
-		lines = " (" + review.Count(p.Lines, "line") + ")"
+		lines = " (" + html.Count(p.Lines, "line") + ")"
 	}
 	if p.Index < 0 {
 		w.line(plain, "  before the first prompt%s", lines)
@@ -110,7 +111,7 @@ func (w reviewWriter) prompt(p review.Prompt) {
 	}
 	for i, c := range p.Commands {
 		if i == commandsShown {
-			w.line(plain, "      … and %s more", review.Count(len(p.Commands)-i, "command"))
+			w.line(plain, "      … and %s more", html.Count(len(p.Commands)-i, "command"))
 			break
 		}
 		st := plain

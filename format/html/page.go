@@ -102,7 +102,7 @@ func (w *writer) header(b *bytes.Buffer, title string) {
 			writeTime(b, t.last)
 		}
 	}
-	fmt.Fprintf(b, "<span> %s</span>", plural(t.messages, "message"))
+	fmt.Fprintf(b, "<span> %s</span>", Count(t.messages, "message"))
 	if t.responses > 0 {
 		b.WriteString("<span>")
 		escape(b, t.usage.brief())
@@ -117,7 +117,8 @@ func (w *writer) header(b *bytes.Buffer, title string) {
 	b.WriteString("</p>\n</header>\n")
 }
 
-func plural(n int, what string) string {
+// Count returns a number with a noun.
+func Count(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
 	}
@@ -134,7 +135,7 @@ func writePrompts(b *bytes.Buffer, prompts []prompt, dir string, open bool) {
 	if open {
 		b.WriteString(" open")
 	}
-	fmt.Fprintf(b, "><summary>%s</summary>\n<ol>\n", plural(len(prompts), "prompt"))
+	fmt.Fprintf(b, "><summary>%s</summary>\n<ol>\n", Count(len(prompts), "prompt"))
 	for _, p := range prompts {
 		writePrompt(b, p, dir)
 	}

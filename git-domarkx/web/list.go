@@ -129,14 +129,7 @@ func (p *page) session(info domarkx.Info, address string) {
 	if about.Agent != "" && !strings.HasPrefix(info.Name, about.Agent+"/") {
 		parts = append(parts, about.Agent)
 	}
-	p.row(link(address, title(info)), meta(parts...), html.Time(about.Active)+html.Markupf("<br>%s", messages(info.Messages)))
-}
-
-func messages(n int) string {
-	if n == 1 {
-		return "1 message"
-	}
-	return fmt.Sprintf("%d messages", n)
+	p.row(link(address, title(info)), meta(parts...), html.Time(about.Active)+html.Markupf("<br>%s", html.Count(info.Messages, "message")))
 }
 
 // title returns the title of a session, or its beginning.

@@ -102,7 +102,7 @@ func (s *Server) sessionHeader(ctx context.Context, p *page, title string, v eng
 
 // about returns what a snapshot is.
 func about(name string, info domarkx.Info, count int) html.Markup {
-	return meta(name, oidOf(info.ID), html.Time(info.Date), messages(count)) + "\n"
+	return meta(name, oidOf(info.ID), html.Time(info.Date), html.Count(count, "message")) + "\n"
 }
 
 // attached writes the list of the files that a snapshot keeps. address returns the address of one.
@@ -154,7 +154,7 @@ func (s *Server) log(w http.ResponseWriter, r *http.Request, name string) error 
 			p.write("<li>%s</li>\n", link(at("/log/", name, "at", info.ID), "Older snapshots →"))
 			break
 		}
-		parts := []any{oidOf(info.ID), messages(info.Messages), link(at("/diff/", name, "b", info.ID), "changes")}
+		parts := []any{oidOf(info.ID), html.Count(info.Messages, "message"), link(at("/diff/", name, "b", info.ID), "changes")}
 		if n > 1 {
 			parts = append(parts, link(at("/diff/", name, "a", info.ID, "b", newest), "compare with the one at the top"))
 		}

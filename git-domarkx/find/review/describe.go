@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/domarkx/domarkx/format/html"
 )
 
 // Describe says on one line who wrote lines, when, and the prompt.
@@ -15,7 +17,7 @@ func Describe(a Author) string {
 	if a.Date != "" {
 		parts = append(parts, Minute(a.Date))
 	}
-	parts = append(parts, Count(a.Lines, "line"))
+	parts = append(parts, html.Count(a.Lines, "line"))
 	if a.Prompt != "" {
 		parts = append(parts, a.Prompt)
 	}
@@ -39,7 +41,7 @@ func who(a Author) string {
 
 // Summary says how many lines were changed, by whom.
 func Summary(l Lines) string {
-	return fmt.Sprintf("%s added (%d by models, %d by persons, %d unknown), %d removed", Count(l.Added, "line"), l.Model, l.Person, l.Unknown, l.Removed)
+	return fmt.Sprintf("%s added (%d by models, %d by persons, %d unknown), %d removed", html.Count(l.Added, "line"), l.Model, l.Person, l.Unknown, l.Removed)
 }
 
 // FileSummary describes the change of a file.
@@ -98,12 +100,4 @@ func Minute(date string) string {
 		return date
 	}
 	return date[:10] + " " + date[11:16]
-}
-
-// Count returns a number with a noun.
-func Count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return strconv.Itoa(n) + " " + what + "s"
 }

@@ -24,10 +24,10 @@ func Title(r *Review) string { return "Review of " + brief(r.Range, maxBrief) }
 // WriteBody writes the content of a page. link returns the address of a message of a session, or "" for none.
 func WriteBody(b *bytes.Buffer, r *Review, link func(session string, message int) string) {
 	w := htmlWriter{b, link}
-	w.write("<header>\n<h1>%s</h1>\n<p class=\"meta\">%s</p>\n<p class=\"meta\">", Title(r), Summary(r.Lines)+" in "+Count(len(r.Files), "file"))
+	w.write("<header>\n<h1>%s</h1>\n<p class=\"meta\">%s</p>\n<p class=\"meta\">", Title(r), Summary(r.Lines)+" in "+html.Count(len(r.Files), "file"))
 	for _, m := range r.Models {
 		name := cmp.Or(m.Model, "a model that is not recorded")
-		w.write("<span>%s</span> ", Count(m.Lines, "line")+" by "+brief(name, maxBrief))
+		w.write("<span>%s</span> ", html.Count(m.Lines, "line")+" by "+brief(name, maxBrief))
 	}
 	b.WriteString("</p>\n")
 	if !r.Recorded && r.Lines.Added > 0 {
@@ -69,13 +69,13 @@ func (w htmlWriter) session(s Session) {
 	if s.Agent != "" {
 		w.write("<span>%s</span> ", s.Agent)
 	}
-	w.write("<span>%s</span></p>\n", Count(s.Lines, "line"))
+	w.write("<span>%s</span></p>\n", html.Count(s.Lines, "line"))
 	for _, p := range s.Prompts {
 		title := "Before the first prompt"
 		if p.Index >= 0 {
 			title = fmt.Sprintf("#%d %s", p.Index, brief(p.Text, maxBrief))
 		}
-		w.write("<details class=\"more\"><summary>%s <span class=\"status\">%s</span></summary>\n", title, Count(p.Lines, "line"))
+		w.write("<details class=\"more\"><summary>%s <span class=\"status\">%s</span></summary>\n", title, html.Count(p.Lines, "line"))
 		w.prompt(s.Name, p)
 		w.WriteString("</details>\n")
 	}

@@ -67,7 +67,7 @@ func (w *markdownWriter) text() string {
 	if w.short {
 		lines := "without the lines"
 		if w.limit > 0 {
-			lines = "at most " + Count(w.limit, "line")
+			lines = "at most " + html.Count(w.limit, "line")
 		}
 		note = fmt.Sprintf("\n_Shortened to fit into a comment: prompts, lists and hunks alike, each hunk %s. `git domarkx review` shows all._\n", lines)
 	}
@@ -92,7 +92,7 @@ func (w *markdownWriter) first(n, some int) int {
 // more says that things were left out.
 func (w *markdownWriter) more(n, shown int, before, what string) {
 	if n > shown {
-		fmt.Fprintf(w, "%s… and %s\n", before, Count(n-shown, "more "+what))
+		fmt.Fprintf(w, "%s… and %s\n", before, html.Count(n-shown, "more "+what))
 	}
 }
 
@@ -147,10 +147,10 @@ func longest(s string) int {
 
 func (w *markdownWriter) review(r *Review) {
 	fmt.Fprintf(w, "### The conversation beside the diff: %s\n\n", code(w.cut(r.Range)))
-	fmt.Fprintf(w, "**%s** in %s\n\n", Summary(r.Lines), Count(len(r.Files), "file"))
+	fmt.Fprintf(w, "**%s** in %s\n\n", Summary(r.Lines), html.Count(len(r.Files), "file"))
 	n := w.first(len(r.Models), 3)
 	for _, m := range r.Models[:n] {
-		fmt.Fprintf(w, "- %s by %s\n", Count(m.Lines, "line"), modelName(m.Model, w))
+		fmt.Fprintf(w, "- %s by %s\n", html.Count(m.Lines, "line"), modelName(m.Model, w))
 	}
 	w.more(len(r.Models), n, "- ", "model")
 	if !r.Recorded && r.Lines.Added > 0 {
@@ -195,7 +195,7 @@ func (w *markdownWriter) missing(r *Review) {
 }
 
 func (w *markdownWriter) session(s Session) {
-	about := Count(s.Lines, "line")
+	about := html.Count(s.Lines, "line")
 	if s.Agent != "" {
 		about = code(w.cut(s.Agent)) + ", " + about
 	}
@@ -216,7 +216,7 @@ func (w *markdownWriter) prompt(p Prompt) {
 		at = fmt.Sprintf("%s %s", code(fmt.Sprintf("#%d", p.Index)), code(w.cut(p.Text)))
 	}
 	if p.Lines > 0 {
-		at += " (" + Count(p.Lines, "line") + ")"
+		at += " (" + html.Count(p.Lines, "line") + ")"
 	}
 	fmt.Fprintf(w, "- %s\n", at)
 	n := w.first(len(p.Commands), 1)
