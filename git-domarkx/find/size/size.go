@@ -99,7 +99,11 @@ func newGraph(ctx context.Context, store *gitstore.Store) (*graph, map[Kind][]re
 	g := &graph{Reader: object.NewReader(db), isVersion: store.IsVersion, numbers: map[odb.ID]int32{}, next: [][]int32{nil}}
 	for _, kind := range []Kind{none, Trash, Remotes} {
 		for _, ref := range refs[kind] {
-			if err := g.addRef(ctx, ref, kind); err != nil {
+			id, err := odb.ParseID(ref.ID)
+			if err == nil {
+				err = cmp.Or(ctx.Err(), g.add(id, kind))
+			}
+			if err != nil {
 				return nil, nil, err
 			}
 		}
@@ -108,17 +112,6 @@ func newGraph(ctx context.Context, store *gitstore.Store) (*graph, map[Kind][]re
 		return nil, nil, err
 	}
 	return g, refs, g.markOutside(ctx, git)
-}
-
-func (g *graph) addRef(ctx context.Context, ref refdb.Ref, kind Kind) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	id, err := odb.ParseID(ref.ID)
-	if err != nil {
-		return err
-	}
-	return g.add(id, kind)
 }
 
 // references returns the references of this program: those of sessions and workspaces as none, and those in the trash and of remotes.
@@ -183,7 +176,7 @@ func (g *graph) uses(refs []refdb.Ref, of refname.Kind) []Use {
 		}
 		id, err := odb.ParseID(ref.ID)
 		if err != nil {
-			continue // addRef has parsed it
+			continue // newGraph has parsed it
 		}
 		number := int32(len(uses))
 		use := Use{Name: of.Name(ref.Name), Of: map[Kind]int64{}}

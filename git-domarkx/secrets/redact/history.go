@@ -57,15 +57,6 @@ func numberOf(h snapshot.CommitHead) int {
 	return h.Info.Number
 }
 
-// sorted returns the given commits in the order in which their secrets are numbered.
-func (g *graph) sorted(ids map[string]bool) (snapshots, versions []snapshot.CommitHead) {
-	var all []snapshot.CommitHead
-	for id := range ids {
-		all = append(all, g.heads[id])
-	}
-	return divided(ordered(all))
-}
-
 // ordered returns commits sorted by number, then by id.
 func ordered(lists ...[]snapshot.CommitHead) []snapshot.CommitHead {
 	return slices.SortedFunc(slices.Values(slices.Concat(lists...)), func(a, b snapshot.CommitHead) int {
@@ -128,7 +119,7 @@ func (m *Manager) reach(ctx context.Context, refs []refdb.Ref) (*graph, []map[st
 }
 
 func (g *graph) sharing(refs []refdb.Ref, reached []map[string]bool, start ...string) *history {
-	in, all := make([]bool, len(refs)), map[string]bool{}
+	in, all := make([]bool, len(refs)), map[string]bool{} // which refs, and which commits
 	for grown := true; grown; {
 		grown = false
 		for i, ref := range refs {
@@ -151,14 +142,15 @@ func (g *graph) sharing(refs []refdb.Ref, reached []map[string]bool, start ...st
 			maps.Copy(h.local, reached[i])
 		}
 	}
-	h.snapshots, h.versions = g.sorted(all)
+	var heads []snapshot.CommitHead
+	for id := range all {
+		heads = append(heads, g.heads[id])
+	}
+	h.snapshots, h.versions = divided(ordered(heads)) // in the order in which their secrets are numbered
 	return h
 }
 
 func overlaps(a, b map[string]bool) bool {
-	if len(b) < len(a) {
-		a, b = b, a
-	}
 	for id := range a {
 		if b[id] {
 			return true

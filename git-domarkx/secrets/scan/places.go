@@ -76,9 +76,8 @@ func messageOf(name string) int {
 	return number
 }
 
-// describe returns the finding for a row, and a description of its place that is the same in all
-// snapshots.
-func (m *Manager) describe(session string, r row) (Finding, string) {
+// describe returns the finding for a row. Its description is the same in all snapshots.
+func describe(session string, r row) Finding {
 	f := Finding{Session: session, Message: -1, Rule: r.Rule, Masked: r.Masked, Key: r.Key, Fingerprint: r.Fingerprint, Commit: r.Commit, Workspace: r.Workspace, Path: r.Path, Blob: r.Blob}
 	top, rest, _ := strings.Cut(r.Path, "/")
 	if !r.Workspace {
@@ -109,7 +108,7 @@ func (m *Manager) describe(session string, r row) (Finding, string) {
 	if r.Inside != "" {
 		f.Where += ", " + r.Inside
 	}
-	return f, f.Where
+	return f
 }
 
 // since adds to a finding the snapshot or version if the newest one does not contain it, and the

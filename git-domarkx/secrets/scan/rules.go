@@ -22,12 +22,12 @@ const (
 // An ignored holds the findings that a repository ignores: "path:rule:line" or a fingerprint.
 type ignored map[string]bool
 
-func (i ignored) has(f Finding, path string, line int) bool {
+func (i ignored) has(f Finding, line int) bool {
 	if len(i) == 0 {
 		return false
 	}
-	_, name, _ := strings.Cut(path, "/") // paths without the resource
-	return i[f.Fingerprint] || f.Workspace && (i[path+":"+f.Rule+":"+strconv.Itoa(line)] || i[name+":"+f.Rule+":"+strconv.Itoa(line)])
+	_, name, _ := strings.Cut(f.Where, "/") // paths without the resource
+	return i[f.Fingerprint] || f.Workspace && (i[f.Where+":"+f.Rule+":"+strconv.Itoa(line)] || i[name+":"+f.Rule+":"+strconv.Itoa(line)])
 }
 
 // repositoryRules reads the rules in the work tree. Rules can come from anybody, so they can only

@@ -247,11 +247,11 @@ func (m *Manager) findings(ctx context.Context, name, tip string, rows []row) ([
 	}
 	found := make([]Finding, 0, len(rows))
 	for _, r := range rows {
-		f, where := m.describe(name, r)
+		f := describe(name, r)
 		any := place{f.Message, "", r.Fingerprint}
-		key := place{f.Message, where, r.Fingerprint}
+		key := place{f.Message, f.Where, r.Fingerprint}
 		repeats := f.Message >= 0 && strings.HasSuffix(r.Path, ".md") && seen[any] || r.Path == "" && inFiles[r.Fingerprint]
-		if seen[key] || repeats || m.ignore.has(f, where, r.Line) {
+		if seen[key] || repeats || m.ignore.has(f, r.Line) {
 			continue
 		}
 		seen[key], seen[any] = true, true
