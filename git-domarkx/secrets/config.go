@@ -124,7 +124,6 @@ func checkAllowlist(a *allowText, budget *int) error {
 	return nil
 }
 
-// size returns how many bytes words have in lower case.
 func size(words []string) int {
 	n := 0
 	for _, word := range words {

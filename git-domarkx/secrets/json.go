@@ -134,7 +134,6 @@ func (j *jsonScan) line(line []byte, offset int) {
 	j.strings = list[:0]
 }
 
-// value appends the secrets in a value.
 func (j *jsonScan) value(value []byte) {
 	name, variable, previous := j.name, j.variable, j.previous
 	j.previous = ""

@@ -81,7 +81,6 @@ func (s *Server) resources(w http.ResponseWriter, v domarkx.Version) error {
 	return p.show(w)
 }
 
-// directory shows the files in a directory.
 func (s *Server) directory(w http.ResponseWriter, r *http.Request, v domarkx.Version, name string, d domarkx.File) error {
 	files, err := s.Store.Directory(r.Context(), d.ID)
 	if err != nil {

@@ -89,7 +89,6 @@ func again(r *http.Request, name, value string) string {
 	return r.URL.EscapedPath() + "?" + query.Encode()
 }
 
-// filters returns the form.
 func filters(get func(string) string) html.Markup {
 	fields := []struct{ name, label, hint string }{{"name", "Name", "claude-code/*"}, {"agent", "Agent", "claude-code"}, {"branch", "Branch", "main"}, {"tag", "Tag", ""}}
 	open, inputs, options := "", html.Markup(""), html.Markup("")
@@ -142,7 +141,6 @@ func title(info domarkx.Info) string {
 	return info.Name
 }
 
-// hits writes the messages that match a query.
 func (s *Server) hits(ctx context.Context, p *page, text string, list []domarkx.Info, filtered bool) error {
 	q := search.Query{Text: text, Advice: `expected words, "phrases", prefix*, NOT word, or OR between them`, Limit: hitsShown + 1, Width: 240}
 	p.WriteString("<h2>Messages</h2>\n")

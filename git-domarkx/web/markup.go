@@ -15,7 +15,6 @@ func link(address, text string) html.Markup {
 	return html.Markupf(`<a href="%s">%s</a>`, address, text)
 }
 
-// oidOf returns an abbreviated object id.
 func oidOf(id string) html.Markup { return html.Markupf(`<span class="oid">%s</span>`, short(id)) }
 
 func short(id string) string { return id[:min(len(id), 10)] }
@@ -55,7 +54,6 @@ func beginPage(title, policy string, links html.Markup) *page {
 	return p
 }
 
-// write writes what [html.Markupf] returns.
 func (p *page) write(text string, args ...any) { p.WriteString(string(html.Markupf(text, args...))) }
 
 func (p *page) heading(s string) { p.write("<h1>%s</h1>\n", s) }
@@ -86,7 +84,6 @@ func (p *page) source(numbers []int, text string) {
 
 func (p *page) end() { p.WriteString("</div>\n</body>\n</html>\n") }
 
-// show ends the page and sends it.
 func (p *page) show(w http.ResponseWriter) error {
 	p.send(w, http.StatusOK)
 	return nil

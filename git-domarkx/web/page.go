@@ -58,7 +58,6 @@ func (m making) WriteHeader(status int) {
 // Unwrap returns the answer itself, for [http.ResponseController].
 func (m making) Unwrap() http.ResponseWriter { return m.ResponseWriter }
 
-// route answers a request of the user.
 func (s *Server) route(w http.ResponseWriter, r *http.Request) {
 	end, err := s.begin(r.Context())
 	if err != nil {

@@ -100,7 +100,6 @@ func (s *Server) sessionHeader(ctx context.Context, p *page, title string, v eng
 	p.header(title, about(v.Name, info, count)+nav(links...))
 }
 
-// about returns what a snapshot is.
 func about(name string, info domarkx.Info, count int) html.Markup {
 	return meta(name, oidOf(info.ID), html.Time(info.Date), html.Count(count, "message")) + "\n"
 }
@@ -137,7 +136,6 @@ func (s *Server) message(w http.ResponseWriter, r *http.Request, name string) er
 	return nil
 }
 
-// log shows the snapshots of a session.
 func (s *Server) log(w http.ResponseWriter, r *http.Request, name string) error {
 	p := newPage("Snapshots of " + name)
 	p.header("Snapshots of "+name, nav(link(at("/s/", name), "Session")))

@@ -115,7 +115,6 @@ func newestFirst(rows []siteRow) {
 	slices.SortFunc(rows, func(a, b siteRow) int { return cmp.Or(cmp.Compare(b.active, a.active), cmp.Compare(a.name, b.name)) })
 }
 
-// siteRows writes the sessions of an index.
 func (p *page) siteRows(rows []siteRow) {
 	p.WriteString("<ul class=\"rows\">\n")
 	for _, row := range rows {

@@ -14,7 +14,6 @@ import (
 // maxDiff is how much of a diff a page shows, in bytes.
 const maxDiff = 2 << 20
 
-// workspace shows the workspaces, or the versions of one.
 func (s *Server) workspace(w http.ResponseWriter, r *http.Request, name string) error {
 	if name == "" {
 		return s.workspaces(w, r)

@@ -57,7 +57,6 @@ func AgentTrace(path string, lines []Line, id, revision string, when time.Time, 
 		"files", jsonvalue.ArrayValue(jsonvalue.ObjectOf("path", path, "conversations", jsonvalue.ArrayValue(conversations...))))...)
 }
 
-// contributor returns the type of a contributor in Agent Trace.
 func (s Source) contributor() string {
 	switch s {
 	case Session:

@@ -19,7 +19,6 @@ type survey struct {
 	histories map[string]*history // by path
 }
 
-// newSurvey returns a survey for many paths or for few.
 func (m *Manager) newSurvey(ctx context.Context, many bool) (*survey, error) {
 	b, err := m.newBook(ctx, many)
 	return &survey{m: m, book: b, sessions: map[string]*session{}, histories: map[string]*history{}}, err

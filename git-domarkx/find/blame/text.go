@@ -51,7 +51,6 @@ func (m *Manager) Texts(ctx context.Context, texts iter.Seq[Text], each func([]L
 	return nil
 }
 
-// lines looks up lines of one text.
 func (s *survey) lines(ctx context.Context, text Text) ([]Line, error) {
 	past, err := s.history(ctx, text.Path)
 	if err != nil {

@@ -114,7 +114,6 @@ func (h *Hunk) credit(o blame.Origin, n int) string {
 	return a.Source
 }
 
-// take adds a line.
 func (a *Author) take(n int) {
 	a.Lines++
 	if last := len(a.Ranges) - 1; last >= 0 && a.Ranges[last].Last == n-1 {

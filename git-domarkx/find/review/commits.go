@@ -30,7 +30,6 @@ func (l log) only(path string) *blame.Commit {
 	return nil
 }
 
-// commits reads the commits of a change.
 func (m *Manager) commits(ctx context.Context, c compared) (log, error) {
 	l := log{map[string][]blame.Commit{}, map[string]bool{}}
 	head := c.to

@@ -25,7 +25,6 @@ type compared struct {
 	fresh bool   // also the files that Git does not track
 }
 
-// compared resolves the range of a review.
 func (m *Manager) compared(ctx context.Context, o Options) (compared, error) {
 	if strings.HasPrefix(o.Range, "-") {
 		return compared{}, fmt.Errorf("range %q: %w, it begins with -; git domarkx review --help lists the options", o.Range, domarkx.ErrInvalid)

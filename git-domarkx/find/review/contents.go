@@ -18,7 +18,6 @@ const maxHeld = 512 << 20
 // binary.
 type sides struct{ old, new []byte }
 
-// contents reads the contents of the files.
 func (m *Manager) contents(ctx context.Context, c compared, files []File) ([]sides, error) {
 	all := make([]sides, len(files))
 	left := int64(maxHeld)
@@ -66,7 +65,6 @@ func (m *Manager) fromWorkTree(f *File, left *int64) []byte {
 	return data
 }
 
-// link reads a symbolic link of the work tree.
 func (m *Manager) link(path string) ([]byte, error) {
 	root, err := os.OpenRoot(m.Git.WorkTree)
 	if err != nil {

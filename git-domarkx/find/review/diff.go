@@ -23,7 +23,6 @@ var options = []string{
 	"--src-prefix=a/", "--dst-prefix=b/", "--no-relative", "--ignore-submodules=dirty", "--submodule=short", "--diff-algorithm=myers", "-O" + os.DevNull,
 }
 
-// diff runs git diff.
 func (m *Manager) diff(ctx context.Context, c compared, paths []string) ([]File, error) {
 	command := gitcmd.Command{Args: append(append([]string(nil), options...), "--patch")}
 	if c.to == Index {
@@ -81,7 +80,6 @@ func (m *Manager) withNew(ctx context.Context) (index string, done func(), err e
 	return index, done, err
 }
 
-// parse parses the output of git diff.
 func parse(out []byte) ([]File, error) {
 	files := []File{}
 	for len(out) > 0 {

@@ -128,7 +128,6 @@ func (m *Manager) changedBy(ctx context.Context, entries []domarkx.Entry, k int)
 	return paths, nil
 }
 
-// texts returns the files of a commit at paths.
 func (m *Manager) texts(ctx context.Context, commit string, paths []string) ([]blame.Text, error) {
 	out, err := m.Git.Run(ctx, nil, append([]string{"--literal-pathspecs", "ls-tree", "-r", "-z", "--full-tree", commit, "--"}, paths...)...)
 	if err != nil {

@@ -99,7 +99,6 @@ func (w *markdownWriter) more(n, shown int, before, what string) {
 // characters returns how long a text may be.
 func (w *markdownWriter) characters() int { return min(maxText, charactersPer*max(4, w.limit)) }
 
-// cut shortens a text to a line.
 func (w *markdownWriter) cut(s string) string {
 	line := brief(s, w.characters())
 	if strings.HasSuffix(line, "…") {
@@ -268,7 +267,6 @@ func (w *markdownWriter) hunk(h Hunk) {
 	w.more(len(h.Lines), n, "\n", "line")
 }
 
-// cutLine shortens a line of a hunk.
 func (w *markdownWriter) cutLine(line string) string {
 	n := w.characters()
 	for i := range line {

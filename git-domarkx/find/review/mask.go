@@ -29,7 +29,6 @@ func (m *mask) secrets(found []secrets.Finding) []secrets.Finding {
 	return slices.DeleteFunc(found, func(f secrets.Finding) bool { return f.Inside != "" || slices.Contains(m.allowed, f.Fingerprint) })
 }
 
-// text masks a text.
 func (m *mask) text(s string) string {
 	return cover(s, m.secrets(m.scanner.Text([]byte(s))), 0)
 }
@@ -126,7 +125,6 @@ func (c masked) line(n int, s string) string {
 	return cover(s, c.found[first:last], offset)
 }
 
-// hunk masks the lines of a hunk.
 func (m *mask) hunk(h *Hunk, old, new masked) {
 	before, after := h.oldStart, h.newStart
 	for i, line := range h.Lines {

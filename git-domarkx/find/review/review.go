@@ -65,7 +65,6 @@ type Lines struct {
 	Unknown int `json:"unknown" doc:"added lines with an unknown author"`
 }
 
-// count adds added lines of one source.
 func (l *Lines) count(source string, n int) {
 	l.Added += n
 	switch source {

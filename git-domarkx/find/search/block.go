@@ -53,7 +53,6 @@ func (b *block) messages() iter.Seq2[int64, []byte] {
 // castagnoli is the table for the checksum of a block. Processors have an instruction for it.
 func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
 
-// encode returns the stored form of a block.
 func (b *block) encode() []byte {
 	plain := binary.AppendUvarint(nil, uint64(len(b.ids)))
 	last := int64(0)
@@ -115,7 +114,6 @@ func (d *database) addBlock(b *block) error {
 	return err
 }
 
-// removeBlock removes a block from the index.
 func (d *database) removeBlock(first int64) error {
 	return errors.Join(d.exec("DELETE FROM block WHERE first = ?", first), d.exec("DELETE FROM signature WHERE first = ?", first))
 }

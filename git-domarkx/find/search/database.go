@@ -70,10 +70,8 @@ func (d *database) query(sql string, row func(*sqlite3.Stmt) error, args ...any)
 	}
 }
 
-// exec runs a statement that returns no rows.
 func (d *database) exec(sql string, args ...any) error { return d.query(sql, nil, args...) }
 
-// execAll runs statements until one fails.
 func (d *database) execAll(statements ...string) error {
 	for _, sql := range statements {
 		if err := d.exec(sql); err != nil {

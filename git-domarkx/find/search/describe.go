@@ -25,7 +25,6 @@ func (p *places) rows(spots []spot) []row {
 	return rows
 }
 
-// describe returns the hits at some spots.
 func (p *places) describe(ctx context.Context, spots []spot, m *matching) ([]row, error) {
 	rows := p.rows(spots)
 	order := make([]*row, len(rows)) // sorted by message, so that each block is decoded once
@@ -90,7 +89,6 @@ func (p *places) attributes(rows []*row) error {
 // nearMessages is the number of messages that are read in less time than one message is found.
 const nearMessages = 4
 
-// describe sets the snippets of the hits in a block.
 func (s *snippets) describe(b *block, rows []*row) error {
 	for id, text := range b.messages() {
 		if len(rows) == 0 || int64(rows[0].message) != id {

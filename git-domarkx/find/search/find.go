@@ -54,7 +54,6 @@ type Hit struct {
 	Matches  [][2]int // start and end of each match, as byte offsets in Snippet
 }
 
-// remake makes a damaged index again.
 func (x *Index) remake(ctx context.Context) error {
 	x.db.close() // an error would be due to the damage
 	x.db, x.reading = nil, false

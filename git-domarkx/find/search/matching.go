@@ -78,7 +78,6 @@ func (m *matching) runs() (all [][]uint32) {
 	return all
 }
 
-// match reports whether a text matches.
 func (m *matching) match(text []byte) bool {
 	return m.mayMatch(text) && (m.re == nil || m.re.Match(text))
 }

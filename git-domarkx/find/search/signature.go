@@ -29,7 +29,6 @@ func hashRun(run uint32) uint32 { return (run | foldRun) << 8 * 0x9e3779b1 }
 // characters equal, which only costs precision.
 const foldRun = 0x202020
 
-// sign returns the signature of a text.
 func sign(text []byte) signature {
 	log := signatureBits(len(text))
 	s := make(signature, 1<<log/8)
@@ -40,10 +39,8 @@ func sign(text []byte) signature {
 	return s
 }
 
-// run returns the first run of a text.
 func run(text []byte) uint32 { return uint32(text[0]) | uint32(text[1])<<8 | uint32(text[2])<<16 }
 
-// runs returns the hashes of the runs in a text.
 func runs(text []byte) (all []uint32) {
 	for i := 0; i+runSize <= len(text); i++ {
 		all = append(all, hashRun(run(text[i:])))

@@ -125,7 +125,6 @@ func (s *stream) next(ctx context.Context, size int) (rows []row, err error) {
 	return rows, ctx.Err()
 }
 
-// take returns the spots of the next batch.
 func (s *stream) take(size int) []spot {
 	some := s.spots[:min(size, len(s.spots))]
 	s.spots = s.spots[len(some):]
@@ -157,7 +156,6 @@ func (x *Index) read(ctx context.Context, f func() error) (err error) {
 	return f()
 }
 
-// find finds the spots of the hits.
 func (s *stream) find(ctx context.Context) (err error) {
 	if s.version, err = s.x.db.number("PRAGMA data_version"); err != nil {
 		return err

@@ -67,7 +67,6 @@ func (w *writer) flush() error {
 	return w.db.addBlock(b)
 }
 
-// add indexes a message and returns its number.
 func (w *writer) add(blob []byte, c *content.Message) (int64, error) {
 	var model any
 	if c.Model != "" {
@@ -96,7 +95,6 @@ func (w *writer) add(blob []byte, c *content.Message) (int64, error) {
 	return id, err
 }
 
-// addWords adds the words of a message.
 func (w *writer) addWords(id int64, c *content.Message) error {
 	w.analyzer.reset()
 	prose := string(w.analyzer.analyze(c.Prose))

@@ -182,7 +182,6 @@ func (g *graph) markOutside(ctx context.Context, git *gitcmd.Git) error {
 	}, "rev-list", "--objects", "--no-object-names", "--missing=allow-any", "--exclude=refs/domarkx/*", "--exclude=refs/domarkx-*", "--all")
 }
 
-// readSizes reads how many bytes the objects take.
 func (g *graph) readSizes(ctx context.Context, git *gitcmd.Git) error {
 	return eachLine(ctx, git, func(line []byte) error {
 		name, size, _ := bytes.Cut(line, []byte(" "))
@@ -194,7 +193,6 @@ func (g *graph) readSizes(ctx context.Context, git *gitcmd.Git) error {
 	}, "cat-file", "--batch-all-objects", "--batch-check=%(objectname) %(objectsize:disk)")
 }
 
-// eachLine calls visit for each line that git prints.
 func eachLine(ctx context.Context, git *gitcmd.Git, visit func([]byte) error, args ...string) error {
 	p, err := git.Start(ctx, args...)
 	if err != nil {

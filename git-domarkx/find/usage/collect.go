@@ -105,7 +105,6 @@ func (r *Reader) load(ctx context.Context, selected, all []domarkx.Info) (map[st
 	return known, unread
 }
 
-// readAll reads sessions and adds them to known.
 func (r *Reader) readAll(ctx context.Context, missing []domarkx.Info, cached []session, known map[string]*session) error {
 	rows := map[oid.ID]*row{} // by message
 	for i := range cached {

@@ -250,7 +250,6 @@ func (p *pack) push(i int32, kind string, content []byte) {
 	}
 }
 
-// id returns the id of an object.
 func (p *pack) id(kind string, content []byte) []byte {
 	sum := p.hash.New()
 	fmt.Fprintf(sum, "%s %d\x00", kind, len(content))

@@ -75,7 +75,6 @@ func (c *collector) snapshot(ctx context.Context, head snapshot.CommitHead) erro
 	return nil
 }
 
-// attachments adds the secrets in the attachments of a snapshot to the table.
 func (c *collector) attachments(ctx context.Context, id string) error {
 	directory, err := c.from.AttachmentsID(ctx, id)
 	if err != nil || !c.first(directory) {

@@ -62,7 +62,6 @@ func (w *rewriter) leafEdit(ctx context.Context, includes string) snapshot.LeafE
 	}
 }
 
-// entry returns the redacted form of a message.
 func (w *rewriter) entry(ctx context.Context, e domarkx.Entry, include func(string) ([]byte, error)) (domarkx.Entry, error) {
 	if w.joined != nil {
 		if err := w.joined.entry(ctx, w, &e); err != nil {

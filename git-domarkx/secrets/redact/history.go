@@ -159,7 +159,6 @@ func overlaps(a, b map[string]bool) bool {
 	return false
 }
 
-// sessions returns the names of the sessions of a history.
 func (h *history) sessions() map[string]bool {
 	all := map[string]bool{}
 	for _, ref := range h.refs {

@@ -47,7 +47,6 @@ func (m *Redactor) recall(ctx context.Context, root string, t *placeholder.Table
 	return known, err
 }
 
-// remember stores the numbers of the secrets in a table.
 func (m *Redactor) remember(ctx context.Context, root string, t *placeholder.Table) error {
 	if len(t.Secrets()) == 0 {
 		return nil

@@ -114,7 +114,6 @@ func (r *reconciler) sameParents(a, b snapshot.CommitHead) bool {
 
 var errPlaces = errors.New("the ids, the order or the dates of the messages")
 
-// leaf compares the messages of two leaves.
 func (r *reconciler) leaf(ctx context.Context, leaves [2]snapshot.Leaf) error {
 	ours, err := r.from.LeafEntries(ctx, leaves[0])
 	if err != nil {

@@ -64,7 +64,6 @@ func New(sessions *engine.SessionManager, redactor *Redactor) *Manager {
 // more. Without it, a redaction removes the whole index.
 func (m *Manager) OnForget(forget func(context.Context) error) { m.forget = forget }
 
-// load loads the rules and the allowed fingerprints.
 func (m *Redactor) load(ctx context.Context) error {
 	scanner, err := m.scans.Scanner(ctx)
 	if err != nil {

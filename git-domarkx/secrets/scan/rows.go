@@ -178,7 +178,6 @@ func description(message []byte) []byte {
 	return slices.Concat(lines...)
 }
 
-// file returns the secrets in a file.
 func (m *Manager) file(ctx context.Context, c snapshot.StoredCommit, f snapshot.StoredFile, quick *limit) ([]hit, error) {
 	if quick.over() {
 		return nil, nil

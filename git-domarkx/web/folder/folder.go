@@ -246,7 +246,6 @@ func (f *Folder) Sweep(dir string, keep map[string]bool) error {
 	return nil
 }
 
-// owns reports whether this program wrote a file.
 func (f *Folder) owns(name string) (bool, error) {
 	m := named().FindStringSubmatch(path.Base(name))
 	if m == nil {

@@ -46,12 +46,10 @@ func (c *Message) Set(m domarkx.Message) {
 	}
 }
 
-// isCall reports whether code in a language is a call or a result.
 func isCall(language string) bool {
 	return language == toolcall.Language || language == toolcall.ResultLanguage
 }
 
-// addCall adds the JSON of a call or a result.
 func (c *Message) addCall(text string, call bool) {
 	resource, tool := "", ""
 	s := jsonScanner{data: text, out: c.Text}

@@ -127,7 +127,6 @@ func (s *jsonScanner) escape() {
 	s.out = append(s.out, c)
 }
 
-// hex4 parses the four digits of a \u escape.
 func hex4(s string) (rune, bool) {
 	n, err := strconv.ParseUint(s[:min(len(s), 4)], 16, 16)
 	return rune(n), err == nil && len(s) >= 4
