@@ -33,7 +33,11 @@ type rule struct {
 	// find, if not nil, replaces the pattern: it appends the secrets at a keyword.
 	find func(found []match, text []byte, start, end int) []match
 
-	// What derives the fields above from the pattern, and compiles it, when it is needed first.
+	firstUse
+}
+
+// A firstUse is what derives the other fields of a rule from its pattern, and compiles it, when it is needed first.
+type firstUse struct {
 	prepare, measure func()
 	regexp           func() *regexp.Regexp
 }
