@@ -40,7 +40,9 @@ func (s *ruleSet) spelled(text []byte, kinds int) []match {
 			case r.find != nil:
 				found = r.find(found, text, start, end)
 			default:
-				work.add(i, r.window(text, start, end), r.added)
+				if w, ok := r.window(text, start, end); ok {
+					work.add(i, w, r.added)
+				}
 			}
 		}
 	})

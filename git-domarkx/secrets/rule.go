@@ -6,6 +6,7 @@ import (
 	"regexp/syntax"
 	"strings"
 	"sync"
+	"unicode"
 )
 
 // The kinds of rules: those that recognize the form of a secret, and those that recognize the name
@@ -46,6 +47,7 @@ type firstUse struct {
 type reach struct {
 	before int // maximum number of bytes before a keyword that can matter
 	after  int
+	run    int  // minimum number of word characters after the keyword
 	cut    bool // the regular expression has no maximum length
 }
 
@@ -134,18 +136,27 @@ func (r *rule) namesKeywords(pattern string) bool {
 	return true
 }
 
-// window returns the part of a text in which the rule is tried for a keyword.
-func (r *rule) window(text []byte, start, end int) window {
+// window returns the part of a text in which the rule is tried for a keyword; ok is false if there
+// is none.
+func (r *rule) window(text []byte, start, end int) (window, bool) {
 	r.measure()
-	return window{max(0, start-r.before), min(len(text), end+r.after)}
+	for i := range r.run { // a keyword such as pat is also the beginning of many words
+		if end+i >= len(text) || !isWord(text[end+i]) {
+			return window{}, false
+		}
+	}
+	return window{max(0, start-r.before), min(len(text), end+r.after)}, true
 }
 
-// limit computes the fields that depend on the parsed pattern: after and cut. Parsing is too
+// limit computes the fields that depend on the parsed pattern: after, run and cut. Parsing is too
 // slow to do it for all rules before the first scan.
 func (r *rule) limit() {
 	longest := math.MaxInt
 	if parsed, err := syntax.Parse(r.pattern, syntax.Perl); err == nil {
 		longest = longestMatch(parsed)
+		if !r.joined && len(r.keywords) == 1 {
+			r.run = runAfter(parsed, r.keywords[0])
+		}
 	}
 	r.cut = longest > maxAfter
 	r.after = min(longest, maxAfter) + 8
@@ -155,6 +166,40 @@ func (r *rule) limit() {
 	if strings.Contains(r.id, "private-key") {
 		r.after = maxKeyBlock
 	}
+}
+
+// runAfter returns the minimum number of word characters after a keyword with which a pattern
+// begins.
+func runAfter(re *syntax.Regexp, keyword string) int {
+	for i, sub := range re.Sub {
+		switch {
+		case sub.Op == syntax.OpWordBoundary && re.Op == syntax.OpConcat:
+		case sub.Op == syntax.OpCapture, re.Op == syntax.OpCapture:
+			return runAfter(sub, keyword)
+		case sub.Op == syntax.OpLiteral && strings.ToLower(string(sub.Rune)) == keyword && i+1 < len(re.Sub):
+			if next := re.Sub[i+1]; next.Op == syntax.OpRepeat && isWordClass(next.Sub[0]) {
+				return next.Min
+			}
+			return 0
+		default:
+			return 0
+		}
+	}
+	return 0
+}
+
+func isWordClass(re *syntax.Regexp) bool {
+	if re.Op != syntax.OpCharClass {
+		return false
+	}
+	for i := 0; i < len(re.Rune); i += 2 {
+		for c := re.Rune[i]; c <= re.Rune[i+1]; c++ {
+			if c > unicode.MaxASCII || !isWord(byte(c)) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // longestMatch returns the maximum length in bytes of a match, or [math.MaxInt].
