@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
-	"github.com/domarkx/domarkx/gitstore/derived"
 	"github.com/domarkx/domarkx/gitstore/refname"
 	"github.com/domarkx/domarkx/gitstore/snapshot"
 )
@@ -57,28 +56,29 @@ func (s *Store) GC(ctx context.Context) ([]snapshot.Finding, error) {
 	}
 	before := time.Now().Add(-staleAfter)
 	stale, err := s.removeStale(before)
-	return append(findings, stale...), errors.Join(err, derived.RemoveFormer(s.StateDir()), s.releaseKeeps(ctx), s.db.ReleaseFetched())
+	return append(findings, stale...), errors.Join(err, s.releaseKeeps(ctx), s.db.ReleaseFetched())
 }
 
-// removeStale removes the temporary files of caches and of package atomicfile in the state directory that were last modified
-// before a time.
+// removeStale removes the temporary files of caches, packs and package atomicfile that were last modified before a time.
 func (s *Store) removeStale(before time.Time) ([]snapshot.Finding, error) {
-	entries, err := os.ReadDir(s.StateDir())
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
 	var findings []snapshot.Finding
-	for _, entry := range entries {
-		isTemp := strings.HasSuffix(entry.Name(), ".tmp") || strings.HasPrefix(entry.Name(), atomicfile.TempPrefix)
-		info, err := entry.Info()
-		if !isTemp || err != nil || !info.Mode().IsRegular() || info.ModTime().After(before) {
-			continue
-		}
-		name := filepath.Join(s.StateDir(), entry.Name())
-		if err := os.Remove(name); err != nil {
+	for _, dir := range []string{s.StateDir(), filepath.Join(s.git.ObjectDir, "pack")} {
+		entries, err := os.ReadDir(dir)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return findings, err
 		}
-		findings = append(findings, snapshot.Finding{Severity: "info", What: "removed a temporary file", Where: name})
+		for _, entry := range entries {
+			isTemp := strings.HasSuffix(entry.Name(), ".tmp") || strings.HasPrefix(entry.Name(), atomicfile.TempPrefix)
+			info, err := entry.Info()
+			if !isTemp || err != nil || !info.Mode().IsRegular() || info.ModTime().After(before) {
+				continue
+			}
+			name := filepath.Join(dir, entry.Name())
+			if err := os.Remove(name); err != nil {
+				return findings, err
+			}
+			findings = append(findings, snapshot.Finding{Severity: "info", What: "removed a temporary file", Where: name})
+		}
 	}
 	return findings, nil
 }

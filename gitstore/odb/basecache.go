@@ -1,19 +1,16 @@
 package odb
 
-import (
-	"container/list"
-	"sync"
-)
+import "sync"
 
 // maxBases limits the memory of a baseCache, in bytes.
 const maxBases = 24 << 20
 
-// A baseCache contains recently used bases of deltas, since the next object that is read probably has the same base.
+// A baseCache contains recently used bases of deltas, since the next object that is read probably has the same base. When it is
+// full, it starts anew.
 type baseCache struct {
-	mu    sync.Mutex
-	at    map[basePlace]*list.Element
-	order *list.List // of *base, the most recently used first
-	size  int
+	mu   sync.Mutex
+	at   map[basePlace]base
+	size int
 }
 
 type basePlace struct {
@@ -22,27 +19,16 @@ type basePlace struct {
 }
 
 type base struct {
-	place basePlace
-	t     Type
-	data  []byte // must not be changed
-}
-
-func (c *baseCache) init() {
-	c.at = make(map[basePlace]*list.Element)
-	c.order = list.New()
+	t    Type
+	data []byte // must not be changed
 }
 
 // get returns a base, whose data the caller must not change.
 func (c *baseCache) get(p *pack, offset int64) (Type, []byte, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	e, ok := c.at[basePlace{p, offset}]
-	if !ok {
-		return 0, nil, false
-	}
-	c.order.MoveToFront(e)
-	b := e.Value.(*base)
-	return b.t, b.data, true
+	b, ok := c.at[basePlace{p, offset}]
+	return b.t, b.data, ok
 }
 
 // put stores a base, whose data the caller must not change afterwards.
@@ -52,31 +38,15 @@ func (c *baseCache) put(p *pack, offset int64, t Type, data []byte) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	place := basePlace{p, offset}
-	if _, ok := c.at[place]; ok {
-		return
+	if c.size += len(data); c.at == nil || c.size > maxBases {
+		c.at, c.size = map[basePlace]base{}, len(data)
 	}
-	c.at[place] = c.order.PushFront(&base{place, t, data})
-	c.size += len(data)
-	for c.size > maxBases {
-		c.remove(c.order.Back())
-	}
+	c.at[basePlace{p, offset}] = base{t, data}
 }
 
-func (c *baseCache) drop(p *pack) {
+// drop forgets the bases: a pack was removed.
+func (c *baseCache) drop() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for e := c.order.Front(); e != nil; {
-		next := e.Next()
-		if e.Value.(*base).place.pack == p {
-			c.remove(e)
-		}
-		e = next
-	}
-}
-
-func (c *baseCache) remove(e *list.Element) {
-	b := c.order.Remove(e).(*base)
-	c.size -= len(b.data)
-	delete(c.at, b.place)
+	c.at = nil
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/gitstore/odb/inflate"
+	"github.com/domarkx/domarkx/gitstore/odb/packidx"
 )
 
 // BlobInto reads a blob into dst, which has the blob's size. It returns [domarkx.ErrCorrupt] for a blob of another size, and
@@ -25,13 +26,13 @@ func (d *Database) BlobInto(id ID, dst []byte) error {
 		copy(dst, data)
 		return nil
 	}
-	err := d.lookupOrFetch(id, func(p *pack, i int) error {
-		e, err := p.entry(p.offset(i))
+	err := d.lookupOrFetch(id, func(p *pack, x *packidx.Index, i int) error {
+		e, err := p.entry(x.Offset(i))
 		if err == nil && e.kind == byte(Blob) && e.size == int64(len(dst)) {
-			d.touch(p, e.at, e.size)
-			return p.unpackVerified(i, e, id, dst)
+			d.touch(e.size)
+			return p.unpackVerified(x, i, e, id, dst)
 		}
-		t, data, err := d.unpack(p, p.offset(i))
+		t, data, err := d.unpack(p, x.Offset(i))
 		return fill(t, data, err)
 	}, func(path string) error {
 		t, data, err := readLoose(path)
@@ -45,12 +46,12 @@ func (d *Database) BlobInto(id ID, dst []byte) error {
 
 // unpackVerified decompresses a blob that is not a delta into dst, which has its size, and verifies it. The blob is the
 // i-th object of the index.
-func (p *pack) unpackVerified(i int, e entry, id ID, dst []byte) error {
+func (p *pack) unpackVerified(x *packidx.Index, i int, e entry, id ID, dst []byte) error {
 	taken, err := inflate.Decode(dst, e.packed)
 	if err != nil {
 		return fmt.Errorf("%q at %d: %w", p.path, e.at, errInflate(err))
 	}
-	sum, ok := p.idx.Load().CRC(i)
+	sum, ok := x.CRC(i)
 	if !ok {
 		return verified(p.hash, nil, id, Blob, dst)
 	}

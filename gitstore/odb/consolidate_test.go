@@ -10,7 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/domarkx/domarkx/gitstore/gitcmd/gittest"
 	"github.com/domarkx/domarkx/gitstore/odb"
+	"github.com/domarkx/domarkx/gitstore/oid"
 )
 
 // turns writes that many small batches and returns the contents of all objects. Some objects are in
@@ -69,6 +71,18 @@ func TestConsolidate(t *testing.T) {
 	if !strings.Contains(garbage, "garbage: 0") {
 		t.Error(garbage)
 	}
+}
+
+func TestConsolidateSHA256(t *testing.T) {
+	dir := gittest.Init(t, "--bare", "--object-format=sha256")
+	d, err := odb.Open(dir, "", oid.SHA256)
+	must(t, err)
+	defer d.Close()
+	turns(t, d, dir, odb.JoinPacks)
+	if n := len(packs(t, dir)); n != 1 {
+		t.Errorf("%d packs", n)
+	}
+	git(t, dir, "fsck", "--strict", "--full")
 }
 
 // TestConsolidateFindsVersions checks that the versions of files that several batches stored become deltas of each other, also

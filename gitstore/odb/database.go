@@ -9,8 +9,10 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/gitstore/odb/packidx"
 	"github.com/domarkx/domarkx/gitstore/oid"
 )
 
@@ -24,15 +26,18 @@ type Database struct {
 	// removed while it is read.
 	mu         sync.RWMutex
 	packs      []*pack
-	listed     int    // number of changes of packs
-	scans      []scan // one per directory, after the first scan
-	promisor   bool   // whether a pack belongs to a partial clone
+	listed     int         // number of changes of packs
+	scanned    []time.Time // modification times of the directories of packs; zero if one must be read again
+	promisor   bool        // whether a pack belongs to a partial clone
 	recent     atomic.Pointer[pack]
 	bases      baseCache
 	mmapBudget mmapBudget
 
 	lazyFetch func(ID) error
 }
+
+// A packedFunc is called with the position of an object in the index of a pack.
+type packedFunc func(p *pack, x *packidx.Index, i int) error
 
 // errGone reports that the file of a pack was removed after the list of packs was read.
 var errGone = errors.New("pack was removed")
@@ -69,9 +74,7 @@ func Open(gitDir, commonDir string, by oid.Hash) (*Database, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open objects of repository %q: %w", gitDir, err)
 	}
-	d := &Database{dirs: dirs, hash: by}
-	d.bases.init()
-	return d, nil
+	return &Database{dirs: dirs, hash: by, scanned: make([]time.Time, len(dirs))}, nil
 }
 
 // Hash returns the hash function by which the repository names its objects.
@@ -93,7 +96,7 @@ func (d *Database) Close() error {
 	for _, p := range d.packs {
 		errs = append(errs, p.close())
 	}
-	d.packs, d.scans = nil, nil
+	d.packs = nil
 	return errors.Join(errs...)
 }
 
@@ -103,8 +106,8 @@ func (d *Database) Close() error {
 func (d *Database) Read(id ID) (Type, []byte, error) {
 	var t Type
 	var data []byte
-	err := d.lookupOrFetch(id, func(p *pack, i int) (err error) {
-		t, data, err = d.unpack(p, p.offset(i))
+	err := d.lookupOrFetch(id, func(p *pack, x *packidx.Index, i int) (err error) {
+		t, data, err = d.unpack(p, x.Offset(i))
 		return verified(d.hash, err, id, t, data)
 	}, func(path string) (err error) {
 		t, data, err = readLoose(path)
@@ -128,8 +131,8 @@ func verified(by oid.Hash, err error, id ID, t Type, data []byte) error {
 func (d *Database) Size(id ID) (Type, int64, error) {
 	var t Type
 	var size int64
-	err := d.lookupOrFetch(id, func(p *pack, i int) (err error) {
-		t, size, err = p.stat(p.offset(i))
+	err := d.lookupOrFetch(id, func(p *pack, x *packidx.Index, i int) (err error) {
+		t, size, err = p.stat(x.Offset(i))
 		return err
 	}, func(path string) (err error) {
 		t, size, err = statLoose(path)
@@ -144,7 +147,7 @@ func (d *Database) Size(id ID) (Type, int64, error) {
 // Has reports whether an object exists, without reading it.
 func (d *Database) Has(id ID) bool {
 	return d.lookup(id,
-		func(*pack, int) error { return nil },
+		func(*pack, *packidx.Index, int) error { return nil },
 		func(path string) error { _, err := os.Lstat(path); return err },
 	) == nil
 }
@@ -183,7 +186,7 @@ func (d *Database) Tree(id ID) ([]TreeEntry, error) {
 
 // lookupOrFetch is like lookup, for an object that must exist. In a partial clone it fetches the object if it is
 // missing.
-func (d *Database) lookupOrFetch(id ID, packed func(*pack, int) error, loose func(path string) error) error {
+func (d *Database) lookupOrFetch(id ID, packed packedFunc, loose func(path string) error) error {
 	err := d.lookup(id, packed, loose)
 	if !errors.Is(err, domarkx.ErrNotFound) || d.lazyFetch == nil || !d.isPartial() {
 		return err
@@ -200,7 +203,7 @@ const maxRescans = 8
 // lookup calls one of the functions for each copy of an object, in packs or loose, until one succeeds. Like Git, it
 // prefers an intact copy to the error of a damaged one. It repeats the search if the list of packs has changed, since
 // another process may have moved the object to a new pack.
-func (d *Database) lookup(id ID, packed func(*pack, int) error, loose func(path string) error) error {
+func (d *Database) lookup(id ID, packed packedFunc, loose func(path string) error) error {
 	for try := 0; ; try++ {
 		searched, err := d.lookupOnce(id, packed, loose)
 		if err == nil {
@@ -232,7 +235,7 @@ func (d *Database) isPartial() bool {
 }
 
 // lookupOnce searches all copies once. listed is the number of the list of packs that it searched (see rescan).
-func (d *Database) lookupOnce(id ID, packed func(*pack, int) error, loose func(path string) error) (listed int, err error) {
+func (d *Database) lookupOnce(id ID, packed packedFunc, loose func(path string) error) (listed int, err error) {
 	found, listed, err := d.lookupPacks(id, packed)
 	if found {
 		return listed, nil
@@ -254,7 +257,7 @@ func (d *Database) lookupOnce(id ID, packed func(*pack, int) error, loose func(p
 
 // lookupPacks calls a function for the copies of an object in packs, and reports whether it succeeded for one. For
 // damaged copies it returns false and an error.
-func (d *Database) lookupPacks(id ID, packed func(*pack, int) error) (found bool, listed int, err error) {
+func (d *Database) lookupPacks(id ID, packed packedFunc) (found bool, listed int, err error) {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
 	recent := d.recent.Load()

@@ -60,25 +60,11 @@ func removeIfThere(name string) error {
 }
 
 func (d *Database) keepFiles() ([]string, error) {
-	dir, err := os.Open(d.packDir())
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
+	keeps, err := glob.Below(d.packDir(), "*.keep")
 	if err != nil {
-		return nil, fmt.Errorf("look for kept packs: %w", err)
+		err = fmt.Errorf("look for kept packs: %w", err)
 	}
-	defer dir.Close()
-	names, err := dir.Readdirnames(-1)
-	if err != nil {
-		return nil, fmt.Errorf("look for kept packs: %w", err)
-	}
-	var keeps []string
-	for _, name := range names {
-		if strings.HasSuffix(name, ".keep") {
-			keeps = append(keeps, filepath.Join(d.packDir(), name))
-		}
-	}
-	return keeps, nil
+	return keeps, err
 }
 
 // HasLeftKeeps reports whether killed processes have left .keep files, which [Database.ReleaseKeeps] removes.
@@ -131,15 +117,9 @@ func openLeft(name string) (_ *os.File, left bool) {
 // ReleaseFetched removes the .keep files of git fetch processes that were killed on this machine, so that Git can
 // collect their packs. Git writes "fetch-pack PID on HOST" into these files.
 func (d *Database) ReleaseFetched() error {
-	files, err := glob.Below(d.packDir(), "pack-*.keep")
-	if err != nil {
-		return fmt.Errorf("read list of kept packs: %w", err)
-	}
-	here, err := os.Hostname()
-	if err != nil {
-		return fmt.Errorf("release kept packs of fetches: %w", err)
-	}
-	var errs []error
+	files, err := d.keepFiles()
+	here, hostErr := os.Hostname()
+	errs := []error{err, hostErr}
 	for _, file := range files {
 		mark, err := os.ReadFile(file)
 		if err != nil {

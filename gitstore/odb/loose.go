@@ -2,13 +2,16 @@ package odb
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
+	"hash/adler32"
 	"io"
 	"os"
 	"path/filepath"
 	"strconv"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/gitstore/odb/inflate"
 )
 
 // loosePath returns the path of a loose object in an object directory.
@@ -22,12 +25,7 @@ const maxLooseHeader = 32
 
 // readLoose returns the type and content of a loose object.
 func readLoose(path string) (Type, []byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return 0, nil, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
+	info, err := os.Stat(path)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -38,31 +36,34 @@ func readLoose(path string) (Type, []byte, error) {
 	if info.Size() > maxObject+maxObject/1000 {
 		return 0, nil, errTooLarge(info.Size())
 	}
-	packed := make([]byte, info.Size())
-	if _, err := io.ReadFull(f, packed); err != nil {
+	packed, err := os.ReadFile(path)
+	if err != nil {
 		return 0, nil, err
 	}
 	return decodeLoose(packed)
 }
 
 func decodeLoose(packed []byte) (Type, []byte, error) {
-	in, err := newInflater(packed)
+	t, size, start, err := looseHeader(packed)
 	if err != nil {
 		return 0, nil, err
 	}
-	defer in.release()
-	t, size, start, err := in.looseHeader()
+	if size > maxObject {
+		return 0, nil, errTooLarge(size)
+	}
+	data, err := memoryFor(int64(start)+size, packed)
 	if err != nil {
 		return 0, nil, err
 	}
-	data, err := in.rest(start, size)
-	if err != nil {
-		return 0, nil, err
-	}
-	if in.src.Len() > 0 {
+	switch n, err := inflate.Decode(data, packed); {
+	case err != nil:
+		return 0, nil, errInflate(err)
+	case n < len(packed):
 		return 0, nil, errLoose("it has trailing data")
+	case binary.BigEndian.Uint32(packed[n-adler32.Size:]) != adler32.Checksum(data):
+		return 0, nil, errLoose("its checksum differs")
 	}
-	return t, data, nil
+	return t, data[start:], nil
 }
 
 // statLoose returns the type and size in the header of a loose object, without reading its content.
@@ -72,35 +73,29 @@ func statLoose(path string) (Type, int64, error) {
 		return 0, 0, err
 	}
 	defer f.Close()
-	packed := make([]byte, 4096)
-	n, err := io.ReadFull(f, packed)
-	if err != nil && err != io.ErrUnexpectedEOF {
-		return 0, 0, errLoose("it is empty")
-	}
-	in, err := newInflater(packed[:n])
+	packed, err := io.ReadAll(io.LimitReader(f, 4096))
 	if err != nil {
 		return 0, 0, err
 	}
-	defer in.release()
-	t, size, _, err := in.looseHeader()
+	t, size, _, err := looseHeader(packed)
 	return t, size, err
 }
 
-// looseHeader reads the header of a loose object, and returns the content that it has read with the header.
-func (f *inflater) looseHeader() (Type, int64, []byte, error) {
-	head := make([]byte, maxLooseHeader)
-	n, err := io.ReadFull(f.zlib, head)
-	if err != nil && err != io.ErrUnexpectedEOF && err != io.EOF {
-		return 0, 0, nil, errInflate(err)
+// looseHeader reads the header of a loose object: type, size of the content, and where that starts.
+func looseHeader(packed []byte) (t Type, size int64, start int, err error) {
+	var head [maxLooseHeader]byte
+	n, err := inflate.Head(head[:], packed)
+	if err != nil {
+		return 0, 0, 0, errInflate(err)
 	}
-	header, content, ok := bytes.Cut(head[:n], []byte{0})
+	header, _, ok := bytes.Cut(head[:n], []byte{0})
 	name, digits, ok2 := bytes.Cut(header, []byte{' '})
 	t, ok3 := parseType(string(name))
-	size, err := strconv.ParseInt(string(digits), 10, 64)
+	size, err = strconv.ParseInt(string(digits), 10, 64)
 	if !ok || !ok2 || !ok3 || err != nil || size < 0 || strconv.FormatInt(size, 10) != string(digits) {
-		return 0, 0, nil, errLoose("its header is not \"TYPE SIZE\"")
+		return 0, 0, 0, errLoose("its header is not \"TYPE SIZE\"")
 	}
-	return t, size, content, nil
+	return t, size, len(header) + 1, nil
 }
 
 func errLoose(what string) error {

@@ -5,17 +5,14 @@ package odb
 import "os"
 
 // A mapping is the content of a file in read-only memory.
-type mapping struct {
-	bytes []byte
-	read  pieces
-}
+type mapping struct{ bytes []byte }
 
 func mapFile(name string) (*mapping, error) {
 	b, err := os.ReadFile(name)
 	if err != nil {
 		return nil, err
 	}
-	return &mapping{b, newPieces(len(b))}, nil
+	return &mapping{b}, nil
 }
 
 func (m *mapping) release() {}

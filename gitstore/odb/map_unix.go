@@ -12,10 +12,7 @@ import (
 )
 
 // A mapping is the content of a file in read-only memory.
-type mapping struct {
-	bytes []byte
-	read  pieces
-}
+type mapping struct{ bytes []byte }
 
 // mapFile maps a whole file into memory. Like Git, it relies on pack files not being truncated.
 func mapFile(name string) (*mapping, error) {
@@ -35,7 +32,7 @@ func mapFile(name string) (*mapping, error) {
 	if err != nil {
 		return nil, &os.PathError{Op: "mmap", Path: name, Err: err}
 	}
-	return &mapping{b, newPieces(len(b))}, nil
+	return &mapping{b}, nil
 }
 
 // release gives the physical memory of the mapping back. A later access reads the file again.

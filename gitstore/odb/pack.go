@@ -10,6 +10,7 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/gitstore/odb/delta"
+	"github.com/domarkx/domarkx/gitstore/odb/inflate"
 	"github.com/domarkx/domarkx/gitstore/odb/packfile"
 	"github.com/domarkx/domarkx/gitstore/odb/packidx"
 	"github.com/domarkx/domarkx/gitstore/oid"
@@ -19,13 +20,18 @@ import (
 type pack struct {
 	path string // path without the extension
 	hash oid.Hash
-	gone atomic.Bool
+	gone atomic.Bool // whether a file could not be mapped; the next scan makes another pack of the files that are there then
 
-	open  sync.Mutex // locked while a file is being mapped
-	idx   atomic.Pointer[packidx.Index]
-	data  atomic.Pointer[mapping]
-	maps  []*mapping // mappings to remove when the pack is closed
-	fault error      // why the files cannot be used
+	index   func() (*packidx.Index, error)
+	content func() ([]byte, error) // of the .pack file, after its checksum was compared with the one in the index
+	idx     *mapping
+	data    atomic.Pointer[mapping]
+}
+
+func newPack(path string, by oid.Hash) *pack {
+	p := &pack{path: path, hash: by}
+	p.index, p.content = sync.OnceValues(p.openIndex), sync.OnceValues(p.openContent)
+	return p
 }
 
 // maxChain is the length of the longest chain of deltas that Git writes.
@@ -34,17 +40,16 @@ const maxChain = 4095
 // close unmaps the files of the pack. No other goroutine may use the pack.
 func (p *pack) close() error {
 	var errs []error
-	for _, m := range p.maps {
-		errs = append(errs, m.close())
+	for _, m := range []*mapping{p.idx, p.data.Load()} {
+		if m != nil {
+			errs = append(errs, m.close())
+		}
 	}
-	p.maps = nil
-	p.idx.Store(nil)
-	p.data.Store(nil)
 	return errors.Join(errs...)
 }
 
 // lookup calls a function with the position of an id in the index, if the pack contains the object.
-func (p *pack) lookup(id ID, packed func(*pack, int) error) (found bool, err error) {
+func (p *pack) lookup(id ID, packed packedFunc) (found bool, err error) {
 	x, err := p.index()
 	if err != nil {
 		return false, err
@@ -53,83 +58,52 @@ func (p *pack) lookup(id ID, packed func(*pack, int) error) (found bool, err err
 	if !ok {
 		return false, nil
 	}
-	return true, packed(p, i)
+	return true, packed(p, x, i)
 }
 
-// offset returns the offset of the object with the i-th id. The index must be loaded.
-func (p *pack) offset(i int) int64 { return p.idx.Load().Offset(i) }
-
-// mapFile maps one of the pack's files. p.open must be locked.
+// mapFile maps one of the pack's files.
 func (p *pack) mapFile(extension string) (*mapping, error) {
-	if p.fault != nil {
-		return nil, p.fault
-	}
 	m, err := mapFile(p.path + extension)
+	p.gone.Store(p.gone.Load() || err != nil)
 	if errors.Is(err, fs.ErrNotExist) {
-		p.gone.Store(true)
 		return nil, errGone
 	} else if err != nil {
 		return nil, fmt.Errorf("map pack: %w", err)
 	}
-	p.maps = append(p.maps, m)
 	return m, nil
 }
 
-func (p *pack) broken(err error) error {
-	p.fault = fmt.Errorf("%q: %w", p.path, err)
-	return p.fault
-}
-
-func (p *pack) index() (*packidx.Index, error) {
-	if x := p.idx.Load(); x != nil {
-		return x, nil
-	}
-	p.open.Lock()
-	defer p.open.Unlock()
-	if x := p.idx.Load(); x != nil {
-		return x, nil
-	}
-	m, err := p.mapFile(".idx")
-	if err != nil {
+func (p *pack) openIndex() (_ *packidx.Index, err error) {
+	if p.idx, err = p.mapFile(".idx"); err != nil {
 		return nil, err
 	}
-	x, err := packidx.Parse(p.hash, m.bytes)
+	x, err := packidx.Parse(p.hash, p.idx.bytes)
 	if err != nil {
-		return nil, p.broken(err)
+		return nil, fmt.Errorf("%q: %w", p.path, err)
 	}
-	p.idx.Store(x)
 	return x, nil
 }
 
-// content returns the .pack file, after it has compared the checksum at its end with the one in the index.
-func (p *pack) content() ([]byte, error) {
-	if m := p.data.Load(); m != nil {
-		return m.bytes, nil
-	}
+func (p *pack) openContent() ([]byte, error) {
 	x, err := p.index()
 	if err != nil {
 		return nil, err
-	}
-	p.open.Lock()
-	defer p.open.Unlock()
-	if m := p.data.Load(); m != nil {
-		return m.bytes, nil
 	}
 	m, err := p.mapFile(".pack")
 	if err != nil {
 		return nil, err
 	}
+	p.data.Store(m)
 	b := m.bytes
 	if _, err := packfile.Header(b); err != nil {
-		return nil, p.broken(err)
+		return nil, fmt.Errorf("%q: %w", p.path, err)
 	}
 	if len(b) < packfile.HeaderSize+p.hash.Size() {
-		return nil, p.broken(fmt.Errorf("%w: it is truncated", domarkx.ErrCorrupt))
+		return nil, fmt.Errorf("%q: %w: it is truncated", p.path, domarkx.ErrCorrupt)
 	}
 	if !bytes.Equal(b[len(b)-p.hash.Size():], x.PackChecksum()) {
-		return nil, p.broken(fmt.Errorf("%w: pack and index do not belong together", domarkx.ErrCorrupt))
+		return nil, fmt.Errorf("%q: %w: pack and index do not belong together", p.path, domarkx.ErrCorrupt)
 	}
-	p.data.Store(m)
 	return b, nil
 }
 
@@ -193,7 +167,7 @@ func (d *Database) unpack(p *pack, at int64) (Type, []byte, error) {
 		if err != nil {
 			return 0, nil, err
 		}
-		d.touch(p, at, e.size)
+		d.touch(e.size)
 		if e.kind <= byte(Tag) {
 			if data, err = decompress(e.packed, e.size); err != nil {
 				return 0, nil, fmt.Errorf("%q at %d: %w", p.path, at, err)
@@ -241,9 +215,9 @@ func (p *pack) stat(at int64) (t Type, size int64, err error) {
 			return Type(e.kind), size, nil
 		}
 		if size < 0 {
-			head, err := decompressHead(e.packed, min(e.size, 20))
-			if err != nil {
-				return 0, 0, fmt.Errorf("%q at %d: %w", p.path, at, err)
+			head := make([]byte, min(e.size, 20))
+			if _, err := inflate.Head(head, e.packed); err != nil {
+				return 0, 0, fmt.Errorf("%q at %d: %w", p.path, at, errInflate(err))
 			}
 			_, size, _, err = delta.Sizes(head)
 			if err != nil {

@@ -55,13 +55,9 @@ func (w *packWriter) finish() error {
 		file *newFile
 		name string
 	}{{&w.keep.file, base + ".keep"}, {&w.pack, base + ".pack"}, {&w.idx, base + ".idx"}} {
-		if err := part.file.place(w.d.dirs[0], part.name); err != nil {
+		if err := part.file.place(part.name); err != nil {
 			return writeError("name pack", err)
 		}
-	}
-	// If place had to write the .keep file again because a prune removed it, the new file is not locked yet.
-	if err := lockFile(w.keep.file.f); err != nil {
-		return writeError("keep pack", err)
 	}
 	return writeError("sync pack directory", atomicfile.SyncDir(w.d.packDir()))
 }

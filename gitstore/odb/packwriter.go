@@ -1,15 +1,11 @@
 package odb
 
 import (
-	"errors"
 	"hash/crc32"
-	"io/fs"
 	"os"
-	"path/filepath"
-	"runtime"
 	"sync"
+	"sync/atomic"
 
-	"github.com/domarkx/domarkx/gitstore/atomicfile"
 	"github.com/domarkx/domarkx/gitstore/odb/delta"
 	"github.com/domarkx/domarkx/gitstore/odb/packfile"
 	"github.com/domarkx/domarkx/gitstore/odb/packidx"
@@ -24,14 +20,12 @@ type packWriter struct {
 	group   *group
 	trees   *group
 	order   chan *group // groups to write, in order
-	work    chan *group // groups to compress
 	written sync.WaitGroup
 	index   []packidx.Entry
 	window  delta.Window
 	recent  delta.Recent
 
-	failed sync.Mutex // guards err
-	err    error
+	failed atomic.Pointer[error] // the first error of write
 
 	keep *keep // nil until the pack is complete
 	idx  newFile
@@ -73,32 +67,10 @@ func (d *Database) newPackWriter() (*packWriter, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &packWriter{d: d, pack: pack, order: make(chan *group, maxGroups), work: make(chan *group, maxGroups)}
+	w := &packWriter{d: d, pack: pack, order: make(chan *group, maxGroups)}
 	w.window.Read = w.readBase
-	for range min(4, runtime.GOMAXPROCS(0)) {
-		go compress(w.work)
-	}
 	w.written.Go(w.write)
 	return w, nil
-}
-
-// createInPack creates a file for the pack directory, without a name if the system supports that. It creates the
-// directory if necessary.
-func (d *Database) createInPack() (newFile, error) {
-	_, err := os.Stat(d.packDir())
-	if errors.Is(err, fs.ErrNotExist) {
-		if err := makeDir(d.dirs[0], d.packDir()); err != nil {
-			return newFile{}, writeError("make pack directory", err)
-		}
-		if err := atomicfile.SyncDir(d.dirs[0]); err != nil {
-			return newFile{}, writeError("make pack directory", err)
-		}
-	}
-	f, err := createUnnamed(d.dirs[0], filepath.Join(d.packDir(), "new"))
-	if err != nil {
-		return newFile{}, writeError("create pack", err)
-	}
-	return f, nil
 }
 
 // add adds an object that the pack does not contain. It does not keep the data.
@@ -135,24 +107,17 @@ func (w *packWriter) add(o object) error {
 
 func (w *packWriter) flush(kind **group) {
 	if *kind != nil {
+		go (*kind).compress()
 		w.order <- *kind
-		w.work <- *kind
 		*kind = nil
 	}
 }
 
-func (w *packWriter) fail(err error) {
-	w.failed.Lock()
-	defer w.failed.Unlock()
-	if w.err == nil {
-		w.err = err
-	}
-}
-
 func (w *packWriter) error() error {
-	w.failed.Lock()
-	defer w.failed.Unlock()
-	return w.err
+	if err := w.failed.Load(); err != nil {
+		return *err
+	}
+	return nil
 }
 
 // groups contains written groups for reuse by others. To copy contents into their memory is faster than to use new
@@ -169,22 +134,19 @@ func (g *group) reuse() {
 	groups.Put(g)
 }
 
-// compress compresses groups from the channel until it is closed.
-func compress(work <-chan *group) {
-	for g := range work {
-		raw := g.raw
-		for i := range g.objects {
-			o := &g.objects[i]
-			if o.isDense() {
-				g.packed = store(g.packed, raw[:o.size])
-			} else {
-				g.packed = deflate(g.packed, raw[:o.size])
-			}
-			raw = raw[o.size:]
-			o.end = len(g.packed)
+func (g *group) compress() {
+	raw := g.raw
+	for i := range g.objects {
+		o := &g.objects[i]
+		if o.isDense() {
+			g.packed = store(g.packed, raw[:o.size])
+		} else {
+			g.packed = deflate(g.packed, raw[:o.size])
 		}
-		close(g.done)
+		raw = raw[o.size:]
+		o.end = len(g.packed)
 	}
+	close(g.done)
 }
 
 func appendEntryHeader(b []byte, kind byte, size int) []byte {
@@ -209,17 +171,23 @@ func appendOffset(b []byte, back int64) []byte {
 	return append(b, digits[at:]...)
 }
 
-const packHeader = 12
+// put writes to the pack. After an error it returns false.
+func (w *packWriter) put(data []byte) bool {
+	if _, err := w.pack.f.Write(data); err != nil {
+		err = writeError("write pack", err)
+		w.failed.Store(&err)
+	}
+	return w.error() == nil
+}
 
 // write writes groups in their order. After an error it only receives the remaining groups.
 func (w *packWriter) write() {
-	at := int64(packHeader)
-	_, err := w.pack.f.Write(make([]byte, packHeader)) // the number of objects is written last
+	at := int64(packfile.HeaderSize)
+	w.put(make([]byte, at)) // the number of objects is written last
 	var out []byte
 	for g := range w.order {
 		<-g.done
-		if err != nil {
-			w.fail(writeError("write pack", err))
+		if w.error() != nil {
 			continue
 		}
 		out = out[:0]
@@ -243,7 +211,7 @@ func (w *packWriter) write() {
 			start = o.end
 		}
 		at += int64(len(out))
-		if _, err = w.pack.f.Write(out); err == nil {
+		if w.put(out) {
 			for _, o := range g.objects {
 				if o.own != nil && o.base == nil {
 					o.own.Written.Store(true)
@@ -251,9 +219,6 @@ func (w *packWriter) write() {
 			}
 		}
 		g.reuse()
-	}
-	if err != nil {
-		w.fail(writeError("write pack", err))
 	}
 }
 
@@ -276,7 +241,6 @@ func (w *packWriter) stop() {
 		w.flush(&w.group)
 		w.flush(&w.trees)
 		close(w.order)
-		close(w.work)
 		w.written.Wait()
 		w.order = nil
 	}

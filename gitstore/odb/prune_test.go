@@ -1,15 +1,12 @@
 package odb_test
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
-
-	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
 // sweep removes, without pause until stop is called, the files that `git prune --expire=now` removes:
@@ -90,46 +87,4 @@ func TestWritersMeetSweeping(t *testing.T) {
 	git(t, dir, "fsck", "--strict", "--full")
 	must(t, d.ReleaseKeeps())
 	noKeeps(t, dir)
-}
-
-func TestPlaceAfterPrune(t *testing.T) {
-	tests := map[string]func(t *testing.T, temp string){
-		"temporary file": func(t *testing.T, temp string) { must(t, os.Remove(temp)) },
-		"its directory":  func(t *testing.T, temp string) { must(t, os.RemoveAll(filepath.Dir(temp))) },
-	}
-	for name, prune := range tests {
-		for _, there := range []bool{false, true} {
-			t.Run(fmt.Sprintf("%s, %v", name, there), func(t *testing.T) {
-				objects := t.TempDir()
-				path := filepath.Join(objects, "aa", "name")
-				f, err := odb.CreateTemp(objects, filepath.Join(objects, "aa", "tmp_obj_"), []byte("content"))
-				must(t, err)
-				prune(t, f.Temp())
-				if there {
-					if err := os.Mkdir(filepath.Dir(path), 0o777); !errors.Is(err, os.ErrExist) {
-						must(t, err)
-					}
-					must(t, os.WriteFile(path, []byte("older"), 0o444))
-				}
-				must(t, f.Place(objects, path))
-				entries, err := os.ReadDir(filepath.Dir(path))
-				if err != nil || len(entries) != 1 {
-					t.Errorf("the directory has %v, %v", entries, err)
-				}
-				info, err := os.Stat(path)
-				if err != nil || info.Mode() != 0o444 {
-					t.Errorf("mode %v, %v", info.Mode(), err)
-				}
-				if data, err := os.ReadFile(path); err != nil || string(data) != "content" {
-					t.Errorf("%q, %v", data, err)
-				}
-				// A removed name can be given again.
-				must(t, os.Remove(path))
-				must(t, f.Place(objects, path))
-				if data, err := os.ReadFile(path); err != nil || string(data) != "content" {
-					t.Errorf("%q, %v", data, err)
-				}
-			})
-		}
-	}
 }

@@ -10,19 +10,8 @@ import (
 	"time"
 )
 
-// A scan is the list of packs in a pack directory, with the state of the directory when it was read.
-type scan struct {
-	modified time.Time // modification time of the directory; zero if it did not exist
-	at       time.Time
-}
-
 // mtimeGrain is how soon after a change another change of a directory may leave its modification time as it is.
 const mtimeGrain = 100 * time.Millisecond
-
-// current reports whether the directory certainly has not changed since the scan.
-func (s scan) current(modified time.Time) bool {
-	return !s.at.IsZero() && s.modified.Equal(modified) && s.at.Sub(modified) > mtimeGrain
-}
 
 // Refresh reads the list of packs again, even if the modification times of the directories are unchanged.
 func (d *Database) Refresh() error {
@@ -35,60 +24,44 @@ func (d *Database) Refresh() error {
 func (d *Database) rescan(force bool) (listed int, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	changed := false
-	defer func() {
-		if changed {
-			d.listed++
-			listed = d.listed
-		}
-	}()
-	listed = d.listed
-	if d.scans == nil {
-		d.scans = make([]scan, len(d.dirs))
-		changed = true
-	}
 	for i, dir := range d.dirs {
 		dir = filepath.Join(dir, "pack")
-		var modified time.Time
+		var modified time.Time // zero if it does not exist
 		info, err := os.Stat(dir)
 		if err == nil {
 			modified = info.ModTime()
 		} else if !errors.Is(err, fs.ErrNotExist) {
-			return listed, fmt.Errorf("look for packs: %w", err)
+			return d.listed, fmt.Errorf("look for packs: %w", err)
 		}
-		if !force && d.scans[i].current(modified) {
+		if !force && modified.Equal(d.scanned[i]) {
 			continue
 		}
-		now := time.Now()
-		dirChanged, err := d.scanPacks(dir)
-		changed = changed || dirChanged
-		if err != nil {
-			return listed, err
+		began := time.Now()
+		if err := d.scanPacks(dir); err != nil {
+			return d.listed, err
 		}
-		d.scans[i] = scan{modified, now}
+		d.scanned[i] = time.Time{}
+		if began.Sub(modified) > mtimeGrain {
+			d.scanned[i] = modified
+		}
 	}
-	return listed, nil
+	return d.listed, nil
 }
 
 // scanPacks updates the packs of one directory.
-func (d *Database) scanPacks(dir string) (changed bool, err error) {
+func (d *Database) scanPacks(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return false, fmt.Errorf("look for packs: %w", err)
+		return fmt.Errorf("look for packs: %w", err)
 	}
-	there := make(map[string]bool) // path without extension → whether both files exist
-	packs := make(map[string]bool)
+	files := map[string]bool{}
 	for _, entry := range entries {
-		name := entry.Name()
-		switch filepath.Ext(name) {
-		case ".pack":
-			packs[strings.TrimSuffix(name, ".pack")] = true
-		case ".promisor":
-			d.promisor = true
-		}
+		files[entry.Name()] = true
+		d.promisor = d.promisor || filepath.Ext(entry.Name()) == ".promisor"
 	}
-	for _, entry := range entries {
-		if base, ok := strings.CutSuffix(entry.Name(), ".idx"); ok && packs[base] {
+	there := map[string]bool{} // paths without extension of the packs whose files both exist
+	for name := range files {
+		if base, ok := strings.CutSuffix(name, ".idx"); ok && files[base+".pack"] {
 			there[filepath.Join(dir, base)] = true
 		}
 	}
@@ -99,17 +72,17 @@ func (d *Database) scanPacks(dir string) (changed bool, err error) {
 			kept = append(kept, p)
 			continue
 		}
-		changed = true
+		d.listed++
 		d.recent.CompareAndSwap(p, nil)
-		d.bases.drop(p)
+		d.bases.drop()
 		if err := p.close(); err != nil {
-			return changed, err
+			return err
 		}
 	}
 	for path := range there {
-		changed = true
-		kept = append(kept, &pack{path: path, hash: d.hash})
+		d.listed++
+		kept = append(kept, newPack(path, d.hash))
 	}
 	d.packs = kept
-	return changed, nil
+	return nil
 }

@@ -1,12 +1,10 @@
 package odb
 
 import (
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/adler32"
-	"io"
 	"sync"
 
 	"github.com/domarkx/domarkx/format/domarkx"
@@ -14,41 +12,6 @@ import (
 
 	"github.com/klauspost/compress/zlib"
 )
-
-// firstPiece is the most memory, in bytes, that a reader allocates before it has read any data: a wrong size in a
-// header then costs no more.
-const firstPiece = 4 << 20
-
-// An inflater decompresses a stream from memory. Inflaters are reused, since creating one takes longer than
-// decompressing a small object.
-type inflater struct {
-	src  bytes.Reader
-	zlib io.ReadCloser
-}
-
-var inflaters = sync.Pool{New: func() any { return new(inflater) }}
-
-// newInflater returns an inflater for packed. The caller must call release.
-func newInflater(packed []byte) (*inflater, error) {
-	f := inflaters.Get().(*inflater)
-	f.src.Reset(packed)
-	var err error
-	if f.zlib == nil {
-		f.zlib, err = zlib.NewReader(&f.src)
-	} else {
-		err = f.zlib.(zlib.Resetter).Reset(&f.src, nil)
-	}
-	if err != nil {
-		f.release()
-		return nil, errInflate(err)
-	}
-	return f, nil
-}
-
-func (f *inflater) release() {
-	f.src.Reset(nil)
-	inflaters.Put(f)
-}
 
 func errInflate(err error) error {
 	return fmt.Errorf("decompress: %w: %w", domarkx.ErrCorrupt, err)
@@ -58,68 +21,32 @@ func errTooLarge(size int64) error {
 	return fmt.Errorf("object of %d bytes: %w: more than %d MiB in one piece", size, domarkx.ErrUnsupported, maxObject>>20)
 }
 
-// rest reads the rest of the stream. have and the rest must have exactly size bytes together.
-func (f *inflater) rest(have []byte, size int64) ([]byte, error) {
-	if size > maxObject {
-		return nil, errTooLarge(size)
+// maxRatio is how many times longer than its stream decompressed data can be: Deflate has two bits for 258 bytes.
+const maxRatio = 1032
+
+// memoryFor returns memory for the data of a stream that declares a size. A wrong size costs no more than the longest data that
+// fits into the stream.
+func memoryFor(size int64, packed []byte) ([]byte, error) {
+	if size/maxRatio > int64(len(packed)) {
+		return nil, errInflate(errors.New("it is too short for its declared size"))
 	}
-	if int64(len(have)) > size {
-		return nil, errInflate(errors.New("it is longer than its declared size"))
-	}
-	data := make([]byte, min(size, max(firstPiece, int64(len(have)))))
-	n := copy(data, have)
-	for {
-		m, err := io.ReadFull(f.zlib, data[n:])
-		n += m
-		if err != nil {
-			return nil, errInflate(err)
-		}
-		if int64(n) == size {
-			break
-		}
-		grown := make([]byte, min(size, 2*int64(n)))
-		copy(grown, data)
-		data = grown
-	}
-	var more [1]byte
-	if m, err := io.ReadFull(f.zlib, more[:]); m > 0 {
-		return nil, errInflate(errors.New("it is longer than its declared size"))
-	} else if err != io.EOF {
-		return nil, errInflate(err) // a wrong checksum
-	}
-	return data, nil
+	return make([]byte, size), nil
 }
 
 // decompress returns the data of the stream at the beginning of packed, which must have size bytes. It does not verify
 // the checksum of the stream, since objects are verified with their ids.
 func decompress(packed []byte, size int64) ([]byte, error) {
-	if size <= firstPiece {
-		data := make([]byte, size)
-		if _, err := inflate.Decode(data, packed); err != nil {
-			return nil, errInflate(err)
-		}
-		return data, nil
+	if size > maxObject {
+		return nil, errTooLarge(size)
 	}
-	f, err := newInflater(packed)
+	data, err := memoryFor(size, packed)
 	if err != nil {
 		return nil, err
 	}
-	defer f.release()
-	return f.rest(nil, size)
-}
-
-// decompressHead returns the first n bytes of data.
-func decompressHead(packed []byte, n int64) ([]byte, error) {
-	f, err := newInflater(packed)
-	if err != nil {
-		return nil, err
-	}
-	defer f.release()
-	head := make([]byte, n)
-	if _, err := io.ReadFull(f.zlib, head); err != nil {
+	if _, err := inflate.Decode(data, packed); err != nil {
 		return nil, errInflate(err)
 	}
-	return head, nil
+	return data, nil
 }
 
 // A deflater compresses into memory.
@@ -144,15 +71,13 @@ func (f *deflater) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// deflate appends the parts to out, compressed as one stream.
-func deflate(out []byte, parts ...[]byte) []byte {
+// deflate appends data to out, compressed as one stream.
+func deflate(out, data []byte) []byte {
 	f := deflaters.Get().(*deflater)
 	defer deflaters.Put(f)
 	f.out = out
 	f.zlib.Reset(f)
-	for _, part := range parts {
-		_, _ = f.zlib.Write(part) // Write appends to memory and returns no errors
-	}
+	_, _ = f.zlib.Write(data) // Write appends to memory and returns no errors
 	f.zlib.Close()
 	out, f.out = f.out, nil
 	return out

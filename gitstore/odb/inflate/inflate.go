@@ -41,19 +41,11 @@ var decoders = sync.Pool{New: func() any {
 // Decode does not verify the Adler-32 checksum of the stream, because Git identifies objects by a hash, and packed ones
 // have a CRC-32 in the index.
 func Decode(dst, src []byte) (n int, err error) {
-	if len(src) < headerSize {
-		return 0, errTruncated
-	}
-	if c, f := src[0], src[1]; c&15 != 8 || c>>4 > 7 || f&0x20 != 0 || (uint(c)<<8|uint(f))%31 != 0 {
-		return 0, errHeader
-	}
-	d := decoders.Get().(*decoder)
-	defer decoders.Put(d)
-	d.src.Reset(src[headerSize:])
-	defer d.src.Reset(nil) // keeps nothing of src in memory
-	if err := d.flate.(flate.Resetter).Reset(&d.src, nil); err != nil {
+	d, err := open(src)
+	if err != nil {
 		return 0, err
 	}
+	defer d.release()
 	switch _, err := io.ReadFull(d.flate, dst); {
 	case err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) && d.ended():
 		return 0, errShorter
@@ -69,6 +61,38 @@ func Decode(dst, src []byte) (n int, err error) {
 		return 0, errTruncated
 	}
 	return n, nil
+}
+
+// Head decompresses the beginning of the zlib stream at the beginning of src into dst, and returns the number of bytes, which is
+// less than the length of dst if the stream is shorter.
+func Head(dst, src []byte) (n int, err error) {
+	d, err := open(src)
+	if err != nil {
+		return 0, err
+	}
+	defer d.release()
+	if n, err = io.ReadFull(d.flate, dst); err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = nil
+	}
+	return n, err
+}
+
+// open returns a decoder that has read the header of the stream. The caller releases it.
+func open(src []byte) (*decoder, error) {
+	if len(src) < headerSize {
+		return nil, errTruncated
+	}
+	if c, f := src[0], src[1]; c&15 != 8 || c>>4 > 7 || f&0x20 != 0 || (uint(c)<<8|uint(f))%31 != 0 {
+		return nil, errHeader
+	}
+	d := decoders.Get().(*decoder)
+	d.src.Reset(src[headerSize:])
+	return d, d.flate.(flate.Resetter).Reset(&d.src, nil)
+}
+
+func (d *decoder) release() {
+	d.src.Reset(nil) // keeps nothing of the stream in memory
+	decoders.Put(d)
 }
 
 // ended reads on, and reports whether the stream had ended.
