@@ -3,7 +3,9 @@ package gitcmd
 import (
 	"context"
 	"errors"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -11,16 +13,14 @@ import (
 // outside the work tree, behind a symbolic link or inside a submodule are not ignored; without
 // a work tree none are.
 func (g *Git) Ignored(ctx context.Context, paths []string) (map[string]bool, error) {
-	ignored := map[string]bool{}
 	if g.WorkTree == "" {
-		return ignored, nil
+		return nil, nil
 	}
 	top, err := filepath.EvalSymlinks(g.WorkTree)
 	if err != nil {
 		return nil, err
 	}
 	asked := map[string][]string{} // path as passed to git → paths as passed by the caller
-	var names []string
 	dirs := map[string]string{}
 	for _, path := range paths {
 		dir, ok := dirs[filepath.Dir(path)]
@@ -35,18 +35,21 @@ func (g *Git) Ignored(ctx context.Context, paths []string) (map[string]bool, err
 			continue
 		}
 		name = "./" + filepath.ToSlash(name)
-		if asked[name] == nil {
-			names = append(names, name)
-		}
 		asked[name] = append(asked[name], path)
 	}
-	found, err := g.checkIgnore(ctx, names)
+	return g.askers(ctx, asked)
+}
+
+// askers returns the askers of those names, as passed to git check-ignore, that git ignores.
+func (g *Git) askers(ctx context.Context, asked map[string][]string, options ...string) (map[string]bool, error) {
+	found, err := g.checkIgnore(ctx, slices.Sorted(maps.Keys(asked)), options...)
 	if err != nil {
 		return nil, err
 	}
+	ignored := map[string]bool{}
 	for _, name := range found {
-		for _, path := range asked[name] {
-			ignored[path] = true
+		for _, asker := range asked[name] {
+			ignored[asker] = true
 		}
 	}
 	return ignored, nil

@@ -17,38 +17,22 @@ const maxIgnoredName = 4000
 // symbolic link or a nested repository, or a directory whose .gitignore Git would wait for, the rules of the directory that
 // contains it apply to it and to what is below it. Without a work tree nothing is ignored.
 func (g *Git) IgnoredNames(ctx context.Context, names []string, index bool) (map[string]bool, error) {
-	ignored := map[string]bool{}
-	if g.WorkTree == "" || len(names) == 0 {
-		return ignored, nil
+	if g.WorkTree == "" {
+		return nil, nil
 	}
 	asked := map[string][]string{} // path as passed to git → paths as passed by the caller
-	var questions []string
 	dirs := map[string]bool{}
 	for _, name := range names {
 		for _, question := range g.reachable(name, dirs) {
-			if len(question) > maxIgnoredName {
-				continue
+			if len(question) <= maxIgnoredName {
+				asked[question] = append(asked[question], name)
 			}
-			if asked[question] == nil {
-				questions = append(questions, question)
-			}
-			asked[question] = append(asked[question], name)
 		}
 	}
-	options := []string{"--no-index"}
 	if index {
-		options = nil
+		return g.askers(ctx, asked)
 	}
-	found, err := g.checkIgnore(ctx, questions, options...)
-	if err != nil {
-		return nil, err
-	}
-	for _, question := range found {
-		for _, name := range asked[question] {
-			ignored[name] = true
-		}
-	}
-	return ignored, nil
+	return g.askers(ctx, asked, "--no-index")
 }
 
 // reachable returns the path without those directories into which git does not look, and the paths of these; dirs caches
