@@ -26,18 +26,11 @@ func IncludeName(p string) (string, error) {
 	if strings.HasSuffix(p, ChunksSuffix) {
 		suffix = len(p) - len(ChunksSuffix)
 	}
-	var b strings.Builder
-	for i := range len(p) {
+	return escape(p, func(i int) bool {
 		c := p[i]
-		plain := 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_' || c == '-' ||
+		return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_' || c == '-' ||
 			c == '.' && i > 0 && i != suffix
-		if plain {
-			b.WriteByte(c)
-		} else {
-			b.WriteString(string([]byte{'%', upperHex[c>>4], upperHex[c&15]}))
-		}
-	}
-	return b.String(), nil
+	}), nil
 }
 
 // IncludePath returns the path of an included file from the name of its tree entry.

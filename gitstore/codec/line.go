@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"net/url"
 	"strconv"
 	"strings"
 
@@ -171,34 +172,27 @@ const upperHex = "0123456789ABCDEF"
 // EscapeField escapes a text so that it contains no spaces, line ends or control characters: bytes that
 // are not visible ASCII, and '%', become %XX.
 func EscapeField(s string) string {
+	return escape(s, func(i int) bool { return s[i] > ' ' && s[i] < 0x7f && s[i] != '%' })
+}
+
+// escape writes each byte as %XX for which plain returns false.
+func escape(s string, plain func(i int) bool) string {
 	var b strings.Builder
 	for i := range len(s) {
-		if c := s[i]; c <= ' ' || c >= 0x7f || c == '%' {
-			b.WriteString(string([]byte{'%', upperHex[c>>4], upperHex[c&15]}))
+		if plain(i) {
+			b.WriteByte(s[i])
 		} else {
-			b.WriteByte(c)
+			b.WriteString(string([]byte{'%', upperHex[s[i]>>4], upperHex[s[i]&15]}))
 		}
 	}
 	return b.String()
 }
 
-// UnescapeField reverses [EscapeField].
+// UnescapeField reverses [EscapeField], and accepts only what that returns.
 func UnescapeField(s string) (string, error) {
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		if s[i] != '%' {
-			b.WriteByte(s[i])
-			continue
-		}
-		if i+2 >= len(s) {
-			return "", errLine
-		}
-		high, low := strings.IndexByte(upperHex, s[i+1]), strings.IndexByte(upperHex, s[i+2])
-		if high < 0 || low < 0 {
-			return "", errLine
-		}
-		b.WriteByte(byte(high<<4 | low))
-		i += 2
+	text, err := url.PathUnescape(s)
+	if err != nil || EscapeField(text) != s {
+		return "", errLine
 	}
-	return b.String(), nil
+	return text, nil
 }
