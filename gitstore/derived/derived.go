@@ -21,38 +21,29 @@ import (
 	"github.com/domarkx/domarkx/gitstore/glob"
 )
 
-// A Kind is a kind of derived files.
+// A Kind is a kind of derived files. All may hold texts, names or object ids of sessions.
 type Kind struct {
 	path    string // in the state directory; * stands for a key
 	also    string // pattern of files that belong to it; "" for none
 	version int    // of the content that Write and Read check; 0 for files that their owner opens
-	texts   bool   // whether the files may hold texts, names or object ids of sessions
-	former  bool   // whether only earlier versions of this program wrote them
 }
 
 // The kinds of derived files.
 var (
-	Sessions   = Kind{path: "list-cache", version: 5, texts: true}      // newest snapshots of sessions
-	Conflicts  = Kind{path: "conflict-cache", version: 4, texts: true}  // numbers of conflicts in snapshots
-	Workspaces = Kind{path: "workspace-cache", version: 4, texts: true} // newest versions of workspaces
-	Synced     = Kind{path: "synced", texts: true}                      // packs and references that are known to be durable
-	Usage      = Kind{path: "usage-cache", version: 4, texts: true}     // tokens of responses in sessions
-	Search     = Kind{path: "search.db", also: "search.db-*", texts: true}
-	Scans      = Kind{path: "scan-cache", version: 1, texts: true} // findings in sessions, with their places
-	WorkTree   = Kind{path: "observed/*/stat", texts: true}        // contents of files in a work tree, by their stat
-	Tracked    = Kind{path: "observed/*/tracked", texts: true}     // files in the index of a work tree
-
-	formerChats = Kind{path: "chat", texts: true, former: true}
-	formerUsage = Kind{path: "usage-new", texts: true, former: true}
-	formerFiles = Kind{path: "unpacked", texts: true, former: true}
-	formerScans = Kind{path: "scan", texts: true, former: true}
-	formerSizes = Kind{path: "sizes", former: true}
-	formerGit   = Kind{path: "git-version", former: true}
+	Sessions   = Kind{path: "list-cache", version: 5}      // newest snapshots of sessions
+	Conflicts  = Kind{path: "conflict-cache", version: 4}  // numbers of conflicts in snapshots
+	Workspaces = Kind{path: "workspace-cache", version: 4} // newest versions of workspaces
+	Synced     = Kind{path: "synced"}                      // packs and references that are known to be durable
+	Usage      = Kind{path: "usage-cache", version: 4}     // tokens of responses in sessions
+	Search     = Kind{path: "search.db", also: "search.db-*"}
+	Scans      = Kind{path: "scan-cache", version: 1} // findings in sessions, with their places
+	WorkTree   = Kind{path: "observed/*/stat"}        // contents of files in a work tree, by their stat
+	Tracked    = Kind{path: "observed/*/tracked"}     // files in the index of a work tree
 )
 
 // Kinds returns all kinds.
 func Kinds() []Kind {
-	return []Kind{Sessions, Conflicts, Workspaces, Synced, Usage, Search, Scans, WorkTree, Tracked, formerChats, formerUsage, formerFiles, formerScans, formerSizes, formerGit}
+	return []Kind{Sessions, Conflicts, Workspaces, Synced, Usage, Search, Scans, WorkTree, Tracked}
 }
 
 // Path returns the path of the file with a key, which is "" for kinds with one file.
@@ -64,7 +55,7 @@ func (k Kind) Path(stateDir, key string) string {
 func Has(name string) bool {
 	for _, k := range Kinds() {
 		for _, pattern := range []string{k.path, k.also} {
-			if ok, err := filepath.Match(pattern, name); err == nil && ok || k.former && strings.HasPrefix(name, k.path+"/") {
+			if ok, err := filepath.Match(pattern, name); err == nil && ok {
 				return true
 			}
 		}
@@ -160,9 +151,7 @@ func (k Kind) Remove(stateDir string) error {
 		paths, err := glob.Below(stateDir, pattern)
 		errs = append(errs, err)
 		for _, path := range paths {
-			if k.former { // a directory
-				errs = append(errs, os.RemoveAll(path))
-			} else if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
+			if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
 				errs = append(errs, err)
 			}
 		}
@@ -170,22 +159,11 @@ func (k Kind) Remove(stateDir string) error {
 	return errors.Join(errs...)
 }
 
-// RemoveTexts removes all files that may hold texts, except those of the kinds in but.
+// RemoveTexts removes all derived files, which may hold texts, except those of the kinds in but.
 func RemoveTexts(stateDir string, but ...Kind) error {
 	var errs []error
 	for _, k := range Kinds() {
-		if k.texts && !slices.Contains(but, k) {
-			errs = append(errs, k.Remove(stateDir))
-		}
-	}
-	return errors.Join(errs...)
-}
-
-// RemoveFormer removes what only earlier versions of this program wrote.
-func RemoveFormer(stateDir string) error {
-	var errs []error
-	for _, k := range Kinds() {
-		if k.former {
+		if !slices.Contains(but, k) {
 			errs = append(errs, k.Remove(stateDir))
 		}
 	}
