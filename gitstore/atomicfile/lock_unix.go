@@ -28,3 +28,6 @@ func TryLock(f *os.File) error {
 		return &os.PathError{Op: "lock", Path: f.Name(), Err: err}
 	}
 }
+
+// Unlock releases the lock of an open file, also for children that have inherited the file.
+func Unlock(f *os.File) error { return unix.Flock(int(f.Fd()), unix.LOCK_UN) }

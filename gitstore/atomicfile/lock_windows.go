@@ -11,7 +11,8 @@ import (
 // [ErrLocked] if another process holds the lock.
 func TryLock(f *os.File) error {
 	const flags = windows.LOCKFILE_EXCLUSIVE_LOCK | windows.LOCKFILE_FAIL_IMMEDIATELY
-	err := windows.LockFileEx(windows.Handle(f.Fd()), flags, 0, 1, 0, new(windows.Overlapped))
+	at := windows.Overlapped{OffsetHigh: 1} // far beyond the content, so that other processes can read that
+	err := windows.LockFileEx(windows.Handle(f.Fd()), flags, 0, 1, 0, &at)
 	if err == nil {
 		return nil
 	}
@@ -19,4 +20,10 @@ func TryLock(f *os.File) error {
 		err = ErrLocked
 	}
 	return &os.PathError{Op: "lock", Path: f.Name(), Err: err}
+}
+
+// Unlock releases the lock of an open file.
+func Unlock(f *os.File) error {
+	at := windows.Overlapped{OffsetHigh: 1}
+	return windows.UnlockFileEx(windows.Handle(f.Fd()), 0, 1, 0, &at)
 }

@@ -58,32 +58,6 @@ func isFull(path string) bool {
 	return uint64(fs.Bavail)*uint64(fs.Bsize) < 64<<10 || fs.Files > 0 && fs.Ffree < 8
 }
 
-// tryFlock locks an open file. It returns false if another process or another open file has locked it.
-func tryFlock(file *os.File) (bool, error) {
-	switch err := flock(file, unix.LOCK_EX|unix.LOCK_NB); err {
-	case nil:
-		return true, nil
-	case unix.EWOULDBLOCK:
-		return false, nil
-	default:
-		return false, err
-	}
-}
-
-// waitFlock locks an open file, and waits while it is locked.
-func waitFlock(file *os.File) error { return flock(file, unix.LOCK_EX) }
-
-// unlock releases the lock of an open file, also for children that have inherited the file.
-func unlock(file *os.File) error { return flock(file, unix.LOCK_UN) }
-
-func flock(file *os.File, how int) error {
-	for {
-		if err := unix.Flock(int(file.Fd()), how); err != unix.EINTR {
-			return err
-		}
-	}
-}
-
 // inherited returns the open files that git must inherit so that the journal file stays locked until git ends, even if
 // this process ends before.
 func inherited(file *os.File) []*os.File { return []*os.File{file} }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/domarkx/domarkx/gitstore/atomicfile"
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 )
 
@@ -29,7 +30,7 @@ func (r *Refs) Guard(ctx context.Context, claim Claim, run func(inherit []*os.Fi
 		return err
 	}
 	defer turn.Close()
-	defer func() { _ = unlock(turn) }()
+	defer func() { _ = atomicfile.Unlock(turn) }()
 	e, err := r.claim(ctx, claim)
 	if err != nil {
 		return err

@@ -59,8 +59,8 @@ func (r *Refs) begin(rec record, durable bool) (*entry, error) {
 }
 
 func (e *entry) write(data []byte, durable bool) error {
-	if ok, err := tryFlock(e.file); !ok {
-		return errors.Join(errors.New("another process has locked the new journal file"), err)
+	if err := atomicfile.TryLock(e.file); err != nil {
+		return err
 	}
 	if _, err := e.file.Write(data); err != nil {
 		return err
@@ -82,7 +82,7 @@ func (e *entry) write(data []byte, durable bool) error {
 // leave unlocks and closes the file without removing it. The next process that takes the repository's lock repairs what
 // the entry describes.
 func (e *entry) leave() {
-	_ = unlock(e.file)
+	_ = atomicfile.Unlock(e.file)
 	e.file.Close()
 }
 

@@ -40,11 +40,16 @@ func (r *Refs) TryLock(ctx context.Context) (release func() error, ok bool, err 
 	if err != nil {
 		return nil, false, readOnly("taking the repository's lock", err)
 	}
-	ok, err = tryFlock(file)
-	if err != nil {
+	err = atomicfile.TryLock(file)
+	switch {
+	case errors.Is(err, atomicfile.ErrLocked):
+		err = nil
+	case err != nil:
 		err = fmt.Errorf("taking the repository's lock %q: %w", path, err)
+	case isSame(file, path):
+		ok = true
 	}
-	if !ok || !isSame(file, path) {
+	if !ok {
 		file.Close()
 		return nil, false, err
 	}
@@ -59,14 +64,14 @@ func (r *Refs) enter(ctx context.Context, file *os.File) (release func() error, 
 		err = r.recoverLocked(ctx)
 	}
 	if err != nil {
-		_ = unlock(file)
+		_ = atomicfile.Unlock(file)
 		file.Close()
 		return nil, err
 	}
 	r.held.Store(true)
 	return sync.OnceValue(func() error {
 		r.held.Store(false)
-		err := unlock(file) // closing it is not enough, since a child may have inherited the file
+		err := atomicfile.Unlock(file) // closing it is not enough, since a child may have inherited the file
 		return errors.Join(err, file.Close())
 	}), nil
 }
@@ -97,7 +102,8 @@ func lockPath(ctx context.Context, path string) (*os.File, error) {
 		if err != nil {
 			return nil, readOnly("taking the repository's lock", err)
 		}
-		if err := flockContext(ctx, file); err != nil {
+		if err := atomicfile.Lock(ctx, file); err != nil {
+			file.Close()
 			return nil, fmt.Errorf("taking the repository's lock %q: %w", path, err)
 		}
 		if isSame(file, path) {
@@ -114,31 +120,4 @@ func isSame(file *os.File, path string) bool {
 	}
 	b, err := os.Stat(path)
 	return err == nil && os.SameFile(a, b)
-}
-
-// flockContext locks a file, and waits for that until ctx ends. On error it closes the file. If ctx ends first, a goroutine
-// goes on waiting: it ends when the lock's holder releases the lock.
-func flockContext(ctx context.Context, file *os.File) error {
-	ok, err := tryFlock(file)
-	if ok {
-		return nil
-	}
-	if err != nil {
-		file.Close()
-		return err
-	}
-	done := make(chan error, 1)
-	go func() { done <- waitFlock(file) }()
-	select {
-	case err := <-done:
-		if err != nil {
-			file.Close()
-		}
-		return err
-	case <-ctx.Done():
-		go func() {
-			_ = errors.Join(<-done, file.Close()) // releases the lock, which the caller no longer wants
-		}()
-		return context.Cause(ctx)
-	}
 }

@@ -72,19 +72,17 @@ func (r *Refs) repair(ctx context.Context, name string) error {
 	}
 	rec, whole := parseJournal(data)
 	e.record = rec
-	ok, err := tryFlock(file)
-	if err == nil && !ok {
+	err = atomicfile.TryLock(file)
+	if errors.Is(err, atomicfile.ErrLocked) {
 		if whole && len(rec.Changes) == 0 {
 			file.Close()
 			return nil // a claim whose git is running
 		}
 		// The process that wrote the file has ended, since this process holds the repository's lock. The git that it started
 		// is still running.
-		err = flockContext(ctx, file)
-		if err != nil {
-			return err
-		}
-	} else if err != nil {
+		err = atomicfile.Lock(ctx, file)
+	}
+	if err != nil {
 		file.Close()
 		return err
 	}
