@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"io"
-	"slices"
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/gitstore/codec"
@@ -18,18 +17,57 @@ import (
 type Writer struct {
 	Reader
 	batch *odb.Batch
+	known map[odb.ID]bool // objects that refs reach
 }
 
 // NewWriter returns a writer to batch that reads the repository of r.
 func NewWriter(r Reader, batch *odb.Batch) *Writer {
-	return &Writer{Reader: Reader{db: r.db, fresh: map[odb.ID]freshObject{}, sizes: map[odb.ID]int64{}}, batch: batch}
+	return &Writer{Reader: Reader{db: r.db, fresh: map[odb.ID]freshObject{}, sizes: map[odb.ID]int64{}}, batch: batch, known: map[odb.ID]bool{}}
+}
+
+// Know reads a directory that refs reach, and directories in it up to that number of levels. The update does not store these
+// directories and their entries again.
+func (w *Writer) Know(id odb.ID, levels int) error {
+	if w.known[id] {
+		return nil
+	}
+	w.known[id] = true
+	if levels == 0 {
+		return nil
+	}
+	entries, err := w.Tree(id)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if e.IsTree() {
+			if err := w.Know(e.ID, levels-1); err != nil {
+				return err
+			}
+		}
+		w.known[e.ID] = true
+	}
+	return nil
+}
+
+// Knows reports whether the update does not store an object because of [Writer.Know].
+func (w *Writer) Knows(id odb.ID) bool { return w.known[id] }
+
+func (w *Writer) add(kind odb.Type, data []byte) (id odb.ID, isNew bool, err error) {
+	if len(w.known) > 0 {
+		if id := w.db.Sum(kind, data); w.known[id] {
+			return id, false, nil
+		}
+	}
+	id, err = w.batch.Add(kind, data)
+	return id, err == nil, err
 }
 
 // Write stores an object that later steps of the same update may read. The caller must not change data
 // afterwards.
 func (w *Writer) Write(kind odb.Type, data []byte) (odb.ID, error) {
-	id, err := w.batch.Add(kind, data)
-	if err == nil {
+	id, isNew, err := w.add(kind, data)
+	if isNew {
 		w.fresh[id] = freshObject{kind, data}
 	}
 	return id, err
@@ -38,8 +76,8 @@ func (w *Writer) Write(kind odb.Type, data []byte) (odb.ID, error) {
 // WriteUnread stores an object whose content no later step of the update reads, so that it need not
 // stay in memory. Its size can still be read.
 func (w *Writer) WriteUnread(kind odb.Type, data []byte) (odb.ID, error) {
-	id, err := w.batch.Add(kind, data)
-	if err == nil {
+	id, isNew, err := w.add(kind, data)
+	if isNew {
 		w.sizes[id] = int64(len(data))
 	}
 	return id, err
@@ -62,23 +100,20 @@ func (w *Writer) WriteCommit(c *codec.Commit) (odb.ID, error) {
 	return w.Write(odb.Commit, data)
 }
 
-// WriteTree stores a tree, whose entries may be in any order, as [Writer.Write] does. It does not write a
-// tree that equals one of the known trees. Without entries it writes nothing and returns a zero id.
-func (w *Writer) WriteTree(entries []odb.TreeEntry, known ...odb.ID) (odb.ID, error) {
-	return EncodeTree(w.Hash(), w.Write, entries, known...)
+// WriteTree stores a tree, whose entries may be in any order, as [Writer.Write] does. Without entries it writes nothing and
+// returns a zero id.
+func (w *Writer) WriteTree(entries []odb.TreeEntry) (odb.ID, error) {
+	return EncodeTree(w.Hash(), w.Write, entries)
 }
 
 // EncodeTree is [Writer.WriteTree] with another function that stores the object.
-func EncodeTree(by oid.Hash, write func(odb.Type, []byte) (odb.ID, error), entries []odb.TreeEntry, known ...odb.ID) (odb.ID, error) {
+func EncodeTree(by oid.Hash, write func(odb.Type, []byte) (odb.ID, error), entries []odb.TreeEntry) (odb.ID, error) {
 	if len(entries) == 0 {
 		return odb.ID{}, nil
 	}
 	data, err := odb.EncodeTree(by, entries)
 	if err != nil {
 		return odb.ID{}, err
-	}
-	if id := odb.Sum(by, odb.Tree, data); slices.Contains(known, id) {
-		return id, nil
 	}
 	return write(odb.Tree, data)
 }

@@ -101,6 +101,9 @@ func (b *Builder) attachmentTree(roots [][]odb.TreeEntry, added []domarkx.Attach
 func (b *Builder) unionOfDirectories(known []odb.ID, directories map[string][]odb.TreeEntry) (odb.ID, error) {
 	below := map[string][]odb.ID{}
 	for _, id := range known {
+		if err := b.out.Know(id, 1); err != nil {
+			return odb.ID{}, fmt.Errorf("%s: %w", attachmentsName, err)
+		}
 		entries, err := b.objects.Tree(id)
 		if err != nil {
 			return odb.ID{}, fmt.Errorf("%s: %w", attachmentsName, err)
@@ -129,13 +132,13 @@ func (b *Builder) unionOfDirectories(known []odb.ID, directories map[string][]od
 			if err != nil {
 				return odb.ID{}, fmt.Errorf("%s/%s: %w", attachmentsName, name, err)
 			}
-			if id, err = b.out.WriteTree(entries, ids...); err != nil {
+			if id, err = b.out.WriteTree(entries); err != nil {
 				return odb.ID{}, err
 			}
 		}
 		top = append(top, odb.TreeEntry{Mode: odb.ModeTree, Name: name, ID: id})
 	}
-	return b.out.WriteTree(top, known...)
+	return b.out.WriteTree(top)
 }
 
 // unionOfFiles returns the entries of some trees, and further entries. If entries of the same name differ, it takes the

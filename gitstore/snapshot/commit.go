@@ -9,6 +9,7 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/gitstore/codec"
+	"github.com/domarkx/domarkx/gitstore/fanout"
 	"github.com/domarkx/domarkx/gitstore/object"
 	"github.com/domarkx/domarkx/gitstore/odb"
 	"github.com/domarkx/domarkx/gitstore/version"
@@ -62,15 +63,14 @@ func (b *Builder) Commit(ctx context.Context, c domarkx.Commit) (domarkx.Info, e
 	if err != nil {
 		return domarkx.Info{}, err
 	}
-	dead, err := directoriesNamed(roots, "deleted")
-	if err != nil {
+	if err := b.know(roots, "deleted", 1); err != nil {
 		return domarkx.Info{}, err
 	}
 	root, err := b.headerTree(ctx, c.State.Headers, conversation)
 	if err != nil {
 		return domarkx.Info{}, err
 	}
-	deleted, err := b.tombstoneTree(c.State.Thread.Dead, dead...)
+	deleted, err := b.tombstoneTree(c.State.Thread.Dead)
 	if err != nil {
 		return domarkx.Info{}, err
 	}
@@ -100,17 +100,26 @@ func (b *Builder) StoreConversation(ctx context.Context, parents []string, live 
 }
 
 func (b *Builder) storeConversation(ctx context.Context, build *conversationBuilder, roots [][]odb.TreeEntry, live iter.Seq2[*domarkx.Entry, error]) (*domarkx.StoredConversation, error) {
-	known, err := directoriesNamed(roots, "conversation")
-	if err != nil {
+	if err := b.know(roots, "conversation", fanout.Levels-1); err != nil {
 		return nil, err
 	}
-	// The builder does not store objects of this update again in any case.
-	known = slices.DeleteFunc(known, func(id odb.ID) bool { return b.passed[id.String()] })
-	id, err := build.build(ctx, live, odb.ID{}, known)
+	id, err := build.build(ctx, live, odb.ID{})
 	if err != nil {
 		return nil, err
 	}
 	return &domarkx.StoredConversation{Tree: name(id), Messages: build.added}, nil
+}
+
+// know prepares the builder not to store again what directories of that name in root trees have, up to that number of levels. It
+// does not store objects of this update again in any case.
+func (b *Builder) know(roots [][]odb.TreeEntry, name string, levels int) error {
+	directories, err := directoriesNamed(roots, name)
+	for _, id := range directories {
+		if err == nil && !b.passed[id.String()] {
+			err = b.out.Know(id, levels)
+		}
+	}
+	return err
 }
 
 // treeOf returns the tree of a conversation, which is zero if there are no messages.
@@ -176,7 +185,7 @@ func (b *Builder) Append(ctx context.Context, c domarkx.Commit) (domarkx.Info, e
 	}
 	kept := before - c.Replaced
 	build := conversationBuilder{Builder: b, old: before, kept: kept}
-	conversation, err := build.build(ctx, pointers(c.State.Thread.Live), old, nil)
+	conversation, err := build.build(ctx, pointers(c.State.Thread.Live), old)
 	if err != nil {
 		return domarkx.Info{}, err
 	}

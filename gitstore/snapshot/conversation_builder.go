@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"slices"
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/gitstore/fanout"
@@ -26,15 +25,15 @@ type conversationBuilder struct {
 }
 
 // build stores the directories of a conversation with the appended messages, and returns its tree. old is the tree
-// before. It does not write directories again that the known trees have at the same place.
-func (c *conversationBuilder) build(ctx context.Context, add iter.Seq2[*domarkx.Entry, error], old odb.ID, known []odb.ID) (odb.ID, error) {
+// before.
+func (c *conversationBuilder) build(ctx context.Context, add iter.Seq2[*domarkx.Entry, error], old odb.ID) (odb.ID, error) {
 	next, stop := iter.Pull2(add)
 	defer stop()
 	c.next = next
 	if more, err := c.more(); err != nil || !more {
 		return old, err
 	}
-	return c.node(ctx, 0, 0, old, known)
+	return c.node(ctx, 0, 0, old)
 }
 
 // more reports whether another message follows.
@@ -70,10 +69,10 @@ func (c *conversationBuilder) write(kind odb.Type, data []byte) (odb.ID, error) 
 }
 
 // node stores the directory of a level that begins with message first. old is the directory before, if messages in it
-// are kept. known are directories at the same place in other trees.
-func (c *conversationBuilder) node(ctx context.Context, level, first int, old odb.ID, known []odb.ID) (odb.ID, error) {
+// are kept.
+func (c *conversationBuilder) node(ctx context.Context, level, first int, old odb.ID) (odb.ID, error) {
 	if level == fanout.Levels-1 {
-		return c.leaf(ctx, first, old, known)
+		return c.leaf(ctx, first, old)
 	}
 	var entries []odb.TreeEntry
 	if !old.IsZero() {
@@ -84,15 +83,11 @@ func (c *conversationBuilder) node(ctx context.Context, level, first int, old od
 		stay := (c.kept - first + fanout.Spans[level] - 1) / fanout.Spans[level]
 		entries = entries[:min(len(entries), stay)]
 	}
-	knownDirectories, err := c.subdirectories(known)
-	if err != nil {
-		return odb.ID{}, err
-	}
 	span := fanout.Spans[level]
 	for i := range entries {
 		if first+(i+1)*span > c.kept { // the last directory, to which messages are added
-			entries[i].ID, err = c.node(ctx, level+1, first+i*span, entries[i].ID, nil)
-			if err != nil {
+			var err error
+			if entries[i].ID, err = c.node(ctx, level+1, first+i*span, entries[i].ID); err != nil {
 				return odb.ID{}, err
 			}
 		}
@@ -103,35 +98,17 @@ func (c *conversationBuilder) node(ctx context.Context, level, first int, old od
 		} else if !more {
 			break
 		}
-		name := fanout.DirectoryName(level, i)
-		id, err := c.node(ctx, level+1, first+i*span, odb.ID{}, knownDirectories[name])
+		id, err := c.node(ctx, level+1, first+i*span, odb.ID{})
 		if err != nil {
 			return odb.ID{}, err
 		}
-		entries = append(entries, odb.TreeEntry{Mode: odb.ModeTree, Name: name, ID: id})
+		entries = append(entries, odb.TreeEntry{Mode: odb.ModeTree, Name: fanout.DirectoryName(level, i), ID: id})
 	}
-	return object.EncodeTree(c.out.Hash(), c.write, entries, known...)
-}
-
-// subdirectories returns the subdirectories of trees by name.
-func (c *conversationBuilder) subdirectories(trees []odb.ID) (map[string][]odb.ID, error) {
-	byName := map[string][]odb.ID{}
-	for _, id := range trees {
-		entries, err := c.Reader.objects.Tree(id)
-		if err != nil {
-			return nil, err
-		}
-		for _, e := range entries {
-			if e.Mode == odb.ModeTree && !slices.Contains(byName[e.Name], e.ID) {
-				byName[e.Name] = append(byName[e.Name], e.ID)
-			}
-		}
-	}
-	return byName, nil
+	return object.EncodeTree(c.out.Hash(), c.write, entries)
 }
 
 // leaf stores a leaf, from kept and appended messages.
-func (c *conversationBuilder) leaf(ctx context.Context, first int, old odb.ID, known []odb.ID) (odb.ID, error) {
+func (c *conversationBuilder) leaf(ctx context.Context, first int, old odb.ID) (odb.ID, error) {
 	var messages []domarkx.Entry
 	if !old.IsZero() {
 		var err error
@@ -159,7 +136,7 @@ func (c *conversationBuilder) leaf(ctx context.Context, first int, old odb.ID, k
 		c.added++
 		messages = append(messages, *e)
 	}
-	return c.writeLeaf(messages, known...)
+	return c.writeLeaf(messages)
 }
 
 // storeEntry stores the parts of a message that are not stored yet, and sets their ids.

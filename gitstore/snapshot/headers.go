@@ -213,33 +213,19 @@ func (r Reader) tombstones(root []odb.TreeEntry) ([]domarkx.Tombstone, error) {
 	return dead, nil
 }
 
-// tombstoneTree stores tombstones and returns the id of their directory, which is zero if there are none. known are the
-// directories of tombstones in other snapshots, which it does not write again.
-func (b *Builder) tombstoneTree(dead []domarkx.Tombstone, known ...odb.ID) (odb.ID, error) {
+// tombstoneTree stores tombstones and returns the id of their directory, which is zero if there are none.
+func (b *Builder) tombstoneTree(dead []domarkx.Tombstone) (odb.ID, error) {
 	files, err := codec.Buckets(dead)
 	if err != nil {
 		return odb.ID{}, err
 	}
-	have := map[odb.TreeEntry]bool{}
-	for _, id := range known {
-		entries, err := b.Reader.objects.Tree(id)
+	var entries []odb.TreeEntry
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		id, err := b.out.Write(odb.Blob, codec.EncodeTombstones(files[name]))
 		if err != nil {
 			return odb.ID{}, err
 		}
-		for _, e := range entries {
-			have[e] = true
-		}
+		entries = append(entries, odb.TreeEntry{Mode: odb.ModeFile, Name: name, ID: id})
 	}
-	var entries []odb.TreeEntry
-	for _, name := range slices.Sorted(maps.Keys(files)) {
-		data := codec.EncodeTombstones(files[name])
-		e := odb.TreeEntry{Mode: odb.ModeFile, Name: name, ID: odb.Sum(b.out.Hash(), odb.Blob, data)}
-		if !have[e] {
-			if _, err := b.out.Write(odb.Blob, data); err != nil {
-				return odb.ID{}, err
-			}
-		}
-		entries = append(entries, e)
-	}
-	return b.out.WriteTree(entries, known...)
+	return b.out.WriteTree(entries)
 }

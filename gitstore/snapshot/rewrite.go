@@ -157,8 +157,8 @@ func (b *Builder) Rewrite(ctx context.Context, snapshot string, c domarkx.Commit
 	return b.storeSnapshot(c, parents, [][]odb.TreeEntry{old}, root, c.Conversation.Messages)
 }
 
-// writeLeaf stores the directory of a leaf, unless it is one of the known trees.
-func (c *conversationBuilder) writeLeaf(messages []domarkx.Entry, known ...odb.ID) (odb.ID, error) {
+// writeLeaf stores the directory of a leaf.
+func (c *conversationBuilder) writeLeaf(messages []domarkx.Entry) (odb.ID, error) {
 	lines, err := codec.EncodeEntries(messages)
 	if err != nil {
 		return odb.ID{}, err
@@ -175,8 +175,8 @@ func (c *conversationBuilder) writeLeaf(messages []domarkx.Entry, known ...odb.I
 		}
 	}
 	entries = append(entries, odb.TreeEntry{Mode: odb.ModeFile, Name: "entries", ID: odb.Sum(c.out.Hash(), odb.Blob, lines)})
-	id, err := object.EncodeTree(c.out.Hash(), c.write, entries, known...)
-	if err == nil && !slices.Contains(known, id) {
+	id, err := object.EncodeTree(c.out.Hash(), c.write, entries)
+	if err == nil && !c.out.Knows(id) {
 		_, err = c.write(odb.Blob, lines)
 	}
 	return id, err

@@ -13,7 +13,7 @@ import (
 type Objects interface {
 	Tree(id odb.ID) ([]odb.TreeEntry, error)
 	Write(kind odb.Type, data []byte) (odb.ID, error)
-	WriteTree(entries []odb.TreeEntry, known ...odb.ID) (odb.ID, error)
+	WriteTree(entries []odb.TreeEntry) (odb.ID, error)
 }
 
 // Empty stores a version of a resource that has no files, and returns its id.
