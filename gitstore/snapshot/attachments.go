@@ -162,7 +162,7 @@ func (b *Builder) unionOfFiles(known []odb.ID, added []odb.TreeEntry) ([]odb.Tre
 
 // Attachment opens an attachment of a snapshot, given by its SHA-256 in hexadecimal digits. It returns
 // [domarkx.ErrNotFound] if the snapshot has no such attachment.
-func (r Reader) Attachment(_ context.Context, snapshot, sha256hex string) (domarkx.Content, error) {
+func (r Reader) Attachment(ctx context.Context, snapshot, sha256hex string) (domarkx.Content, error) {
 	missing := fmt.Errorf("attachment %q: %w", sha256hex, domarkx.ErrNotFound)
 	digits := strings.ToLower(sha256hex)
 	if !codec.IsSHA256(digits) {
@@ -179,19 +179,15 @@ func (r Reader) Attachment(_ context.Context, snapshot, sha256hex string) (domar
 	if blob.ID == "" {
 		return nil, missing
 	}
+	if blob.Chunks == "" {
+		data, err := r.Read(ctx, blob)
+		return attachment{bytes.NewReader(data)}, err
+	}
 	content, _, err := r.objects.Open(blob)
 	if err != nil {
 		return nil, err
 	}
-	if large, ok := content.(*chunked.Content); ok {
-		return large, nil
-	}
-	defer content.Close()
-	var data bytes.Buffer
-	if _, err := data.ReadFrom(content); err != nil {
-		return nil, err
-	}
-	return attachment{bytes.NewReader(data.Bytes())}, nil
+	return content.(*chunked.Content), nil
 }
 
 // attachmentsIn returns the directory of a snapshot's attachments.

@@ -33,7 +33,7 @@ type Checker struct {
 	trees    memo             // directories of conversations that were checked
 	blobs    memo             // blobs that were checked, each for a certain use
 	links    map[string]bool  // links in the messages of the session
-	extents  *version.Checker // for versions of resources
+	extents  *version.Checker // for versions of resources and the contents of their files
 	origins  *original.Checker
 
 	// message compares a message that is stored only as JSON with the recorded digest of its rendering. It may be nil.
@@ -42,8 +42,9 @@ type Checker struct {
 
 // NewChecker returns a checker that has checked nothing yet.
 func NewChecker(r Reader) Checker {
-	return Checker{Reader: r, commits: map[string]bool{}, trees: memo{}, blobs: memo{}, links: map[string]bool{}, origins: original.NewChecker(r.objects, r.writeWhole),
-		extents: version.NewChecker(r.Reader, nil)}
+	c := Checker{Reader: r, commits: map[string]bool{}, trees: memo{}, blobs: memo{}, links: map[string]bool{}, origins: original.NewChecker(r.objects, r.writeWhole)}
+	c.extents = version.NewChecker(r.Reader, func(f *domarkx.File) error { return c.checkContent(f.ID) })
+	return c
 }
 
 func (c *Checker) report(severity, what, where, fix string) {

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"maps"
-	"path"
 	"slices"
 
 	"github.com/domarkx/domarkx/format/domarkx"
@@ -39,45 +38,11 @@ func (c *Checker) checkVersion(ctx context.Context, id string) error {
 		return err
 	}
 	for _, r := range v.Resources {
-		err := c.checkVersionDirectory(ctx, "", r.Version, 0)
-		if err == nil {
-			err = c.extents.Check(ctx, "", r.Version)
-		}
-		if err != nil {
+		if err := c.extents.Check(ctx, "", r.Version); err != nil {
 			return fmt.Errorf("resource %q: %w", r.ID, err)
 		}
 	}
 	return nil
-}
-
-// checkVersionDirectory checks the files in a directory of a version and reads their content.
-func (c *Checker) checkVersionDirectory(ctx context.Context, dir, id string, depth int) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	if depth > version.MaxDepth {
-		return fmt.Errorf("%s: %w: it is nested in more than %d directories", version.QuotePath(dir), domarkx.ErrCorrupt, version.MaxDepth)
-	}
-	return c.blobs.once(blobKey("directory of a version", domarkx.Blob{ID: id}), func() error {
-		files, err := c.Directory(ctx, id)
-		if err != nil {
-			return err
-		}
-		for _, f := range files {
-			switch f.Type {
-			case domarkx.Directory:
-				err = c.checkVersionDirectory(ctx, path.Join(dir, f.Name), f.ID, depth+1)
-			case domarkx.Regular, domarkx.Symlink:
-				if err = c.checkContent(f.ID); err != nil {
-					err = fmt.Errorf("%s: %w", version.QuotePath(path.Join(dir, f.Name)), err)
-				}
-			}
-			if err != nil {
-				return err
-			}
-		}
-		return nil
-	})
 }
 
 // checkContent reads and verifies the content of a file in a version.

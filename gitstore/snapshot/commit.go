@@ -45,15 +45,11 @@ func (b *Builder) Commit(ctx context.Context, c domarkx.Commit) (domarkx.Info, e
 	if err != nil {
 		return domarkx.Info{}, err
 	}
-	roots, err := b.rootsOf(parents)
-	if err != nil {
-		return domarkx.Info{}, err
-	}
 	stored := c.Conversation
 	switch {
 	case stored == nil:
 		build := conversationBuilder{Builder: b}
-		if stored, err = b.storeConversation(ctx, &build, roots, pointers(c.State.Thread.Live)); err != nil {
+		if stored, err = b.storeConversation(ctx, &build, parents.roots, pointers(c.State.Thread.Live)); err != nil {
 			return domarkx.Info{}, err
 		}
 	case len(c.State.Thread.Live) > 0:
@@ -63,7 +59,7 @@ func (b *Builder) Commit(ctx context.Context, c domarkx.Commit) (domarkx.Info, e
 	if err != nil {
 		return domarkx.Info{}, err
 	}
-	if err := b.know(roots, "deleted", 1); err != nil {
+	if err := b.know(parents.roots, "deleted", 1); err != nil {
 		return domarkx.Info{}, err
 	}
 	root, err := b.headerTree(ctx, c.State.Headers, conversation)
@@ -76,7 +72,7 @@ func (b *Builder) Commit(ctx context.Context, c domarkx.Commit) (domarkx.Info, e
 	}
 	root = object.WithDirectory(root, "conversation", conversation)
 	root = object.WithDirectory(root, "deleted", deleted)
-	return b.storeSnapshot(c, parents, roots, root, stored.Messages)
+	return b.storeSnapshot(c, parents, parents.roots, root, stored.Messages)
 }
 
 // StoreConversation stores messages one by one, for a [Builder.Commit] with these parents. It stores blobs that have no
@@ -87,12 +83,8 @@ func (b *Builder) StoreConversation(ctx context.Context, parents []string, live 
 	if err != nil {
 		return nil, err
 	}
-	roots, err := b.rootsOf(ancestry)
-	if err != nil {
-		return nil, err
-	}
 	build := conversationBuilder{Builder: b, passes: true}
-	stored, err := b.storeConversation(ctx, &build, roots, live)
+	stored, err := b.storeConversation(ctx, &build, ancestry.roots, live)
 	if err == nil && stored.Tree != "" {
 		b.passed[stored.Tree] = true
 	}
@@ -147,18 +139,6 @@ func directoriesNamed(roots [][]odb.TreeEntry, name string) ([]odb.ID, error) {
 	return ids, nil
 }
 
-// rootsOf returns the root trees of the snapshots among the parents.
-func (b *Builder) rootsOf(parents ancestry) ([][]odb.TreeEntry, error) {
-	roots := make([][]odb.TreeEntry, len(parents.snapshots))
-	for i, p := range parents.snapshots {
-		var err error
-		if roots[i], err = b.objects.Tree(p.Tree); err != nil {
-			return nil, err
-		}
-	}
-	return roots, nil
-}
-
 // Append stores a snapshot with the messages of its first parent, except the last c.Replaced of them, and after these
 // the messages of c.State.Thread.Live. It keeps the parent's tombstones. It also keeps the parent's headers, unless
 // c.State.Headers has some. It reads only the end of the session.
@@ -167,14 +147,10 @@ func (b *Builder) Append(ctx context.Context, c domarkx.Commit) (domarkx.Info, e
 	if err != nil {
 		return domarkx.Info{}, err
 	}
-	if len(parents.snapshots) != 1 || len(c.State.Thread.Dead) > 0 || c.Replaced < 0 || c.Replaced > len(c.State.Thread.Live) {
+	if len(parents.roots) != 1 || len(c.State.Thread.Dead) > 0 || c.Replaced < 0 || c.Replaced > len(c.State.Thread.Live) {
 		return domarkx.Info{}, fmt.Errorf("append: %w, expected one snapshot to append to, no tombstone, and a message for each that is replaced", domarkx.ErrInvalid)
 	}
-	roots, err := b.rootsOf(parents)
-	if err != nil {
-		return domarkx.Info{}, err
-	}
-	root := roots[0]
+	root := parents.roots[0]
 	old, err := object.Directory(root, "conversation")
 	if err != nil {
 		return domarkx.Info{}, err
@@ -200,14 +176,14 @@ func (b *Builder) Append(ctx context.Context, c domarkx.Commit) (domarkx.Info, e
 		}
 		root = object.WithDirectory(rest, "deleted", deleted)
 	}
-	return b.storeSnapshot(c, parents, roots, object.WithDirectory(root, "conversation", conversation), kept+build.added)
+	return b.storeSnapshot(c, parents, parents.roots, object.WithDirectory(root, "conversation", conversation), kept+build.added)
 }
 
 // An ancestry holds the values that a new snapshot takes from its parents.
 type ancestry struct {
-	ids       []odb.ID
-	snapshots []*codec.Commit // the parents that are snapshots
-	infos     []domarkx.Info
+	ids   []odb.ID
+	roots [][]odb.TreeEntry // of the parents that are snapshots
+	infos []domarkx.Info
 }
 
 func (b *Builder) parents(ids []string) (ancestry, error) {
@@ -231,7 +207,11 @@ func (b *Builder) parents(ids []string) (ancestry, error) {
 		if err != nil {
 			return l, err
 		}
-		l.snapshots, l.infos = append(l.snapshots, c), append(l.infos, info)
+		root, err := b.objects.Tree(c.Tree)
+		if err != nil {
+			return l, err
+		}
+		l.roots, l.infos = append(l.roots, root), append(l.infos, info)
 	}
 	return l, nil
 }

@@ -1,7 +1,7 @@
 package snapshot
 
 import (
-	"container/heap"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -151,13 +151,13 @@ func (l lineage) visit(ctx context.Context, id string, f func(ancestor) (more, p
 	if err != nil {
 		return err
 	}
-	queue := &newest{first}
+	queue := newest{first}
 	queued := map[string]bool{first.id: true}
-	for queue.Len() > 0 {
+	for len(queue) > 0 {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		a := heap.Pop(queue).(ancestor)
+		a := queue.pop()
 		more, parents := f(a)
 		if !more {
 			return nil
@@ -172,7 +172,7 @@ func (l lineage) visit(ctx context.Context, id string, f func(ancestor) (more, p
 		for _, p := range before {
 			if !queued[p.id] {
 				queued[p.id] = true
-				heap.Push(queue, p)
+				queue.push(p)
 			}
 		}
 	}
@@ -201,19 +201,17 @@ func (l lineage) isAncestor(ctx context.Context, a, b string) (bool, error) {
 	return found, err
 }
 
-// newest is a heap of commits whose first element has the highest number.
+// newest is a queue of commits whose last element has the highest number, or of several such commits the smallest id.
 type newest []ancestor
 
-func (q newest) Len() int { return len(q) }
-func (q newest) Less(i, j int) bool {
-	if q[i].number != q[j].number {
-		return q[i].number > q[j].number
-	}
-	return q[i].id < q[j].id
+func (q *newest) push(a ancestor) {
+	i, _ := slices.BinarySearchFunc(*q, a, func(x, y ancestor) int {
+		return cmp.Or(cmp.Compare(x.number, y.number), cmp.Compare(y.id, x.id))
+	})
+	*q = slices.Insert(*q, i, a)
 }
-func (q newest) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
-func (q *newest) Push(x any)   { *q = append(*q, x.(ancestor)) }
-func (q *newest) Pop() any {
+
+func (q *newest) pop() ancestor {
 	last := (*q)[len(*q)-1]
 	*q = (*q)[:len(*q)-1]
 	return last

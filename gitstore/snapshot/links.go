@@ -1,7 +1,6 @@
 package snapshot
 
 import (
-	"container/heap"
 	"context"
 	"errors"
 	"slices"
@@ -114,14 +113,14 @@ func (w *linkWalk) reaches(ctx context.Context, line lineage, id odb.ID) (bool, 
 		if err := ctx.Err(); err != nil {
 			return false, err
 		}
-		if err := w.step(line, w.queue[0]); err != nil {
+		if err := w.step(line, w.queue[len(w.queue)-1]); err != nil {
 			return false, err
 		}
 	}
 	return w.parents[id], nil
 }
 
-// step visits the parents of the first snapshot in the queue.
+// step visits the parents of a, the last snapshot in the queue.
 func (w *linkWalk) step(line lineage, a ancestor) error {
 	var before []ancestor
 	for _, id := range a.parents {
@@ -145,9 +144,9 @@ func (w *linkWalk) step(line lineage, a ancestor) error {
 		p.info = domarkx.Info{} // the subjects are not needed, and may be long
 		before = append(before, p)
 	}
-	heap.Pop(&w.queue)
+	w.queue.pop()
 	for _, p := range before {
-		heap.Push(&w.queue, p)
+		w.queue.push(p)
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -225,23 +226,17 @@ type CommitHead struct {
 
 // Head reads the commit of a snapshot or of a workspace version.
 func (r Reader) Head(_ context.Context, id string) (CommitHead, error) {
-	oid, err := odb.ParseID(id)
+	c, info, err := r.snapshot(id)
+	head := CommitHead{Info: info}
+	if errors.Is(err, codec.ErrNoSnapshot) {
+		oid, _ := odb.ParseID(id)
+		if c, head.Version, _, err = r.version(oid); err == nil {
+			head.IsVersion = true
+		}
+	}
 	if err != nil {
 		return CommitHead{}, err
 	}
-	c, err := r.objects.Commit(oid)
-	if err != nil {
-		return CommitHead{}, err
-	}
-	head := CommitHead{Parents: idStrings(c.Parents), Author: c.Author, Committer: c.Committer}
-	if head.Info, err = codec.DecodeMessage(c.Message); err == nil {
-		head.Info.ID, head.Info.Date = id, c.Committer.When.Unix()
-		return head, nil
-	}
-	_, v, _, e := r.version(oid)
-	if e != nil {
-		return CommitHead{}, fmt.Errorf("commit %s: %w", id, err)
-	}
-	head.Version, head.IsVersion = v, true
+	head.Parents, head.Author, head.Committer = idStrings(c.Parents), c.Author, c.Committer
 	return head, nil
 }
