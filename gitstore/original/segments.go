@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"errors"
 	"io"
-	"sync"
 
 	"github.com/domarkx/domarkx/gitstore/odb/chunked"
 )
@@ -14,47 +13,27 @@ const segmentSize = 64 << 10
 
 // A segmentReader divides a document into segments.
 type segmentReader struct {
-	memory *segmentSpace
-	size   int64 // bytes of the segments read so far
-	ended  bool  // whether all segments were read
-}
-
-// readSegments returns a reader, which the caller must release.
-func readSegments(content io.Reader) *segmentReader {
-	r := &segmentReader{memory: segmentMemory.Get().(*segmentSpace)}
-	r.memory.input.Reset(content)
-	return r
-}
-
-func (r *segmentReader) release() {
-	r.memory.input.Reset(nil)
-	if cap(r.memory.segment) > 4*segmentSize {
-		r.memory.segment = make([]byte, 0, 2*segmentSize)
-	}
-	segmentMemory.Put(r.memory)
-}
-
-// A segmentSpace is memory for segments. Most originals are smaller.
-type segmentSpace struct {
 	input   *bufio.Reader
 	segment []byte
+	size    int64 // bytes of the segments read so far
+	ended   bool  // whether all segments were read
 }
 
-var segmentMemory = sync.Pool{New: func() any {
-	return &segmentSpace{bufio.NewReaderSize(nil, segmentSize), make([]byte, 0, 2*segmentSize)}
-}}
+func readSegments(content io.Reader) *segmentReader {
+	return &segmentReader{input: bufio.NewReaderSize(content, segmentSize)}
+}
 
 // next returns the bytes up to the first line end after segmentSize bytes, or up to the end; the last
 // segment may be empty. The slice is valid until the next call. If the segment is too large for an
 // ordinary blob, whole is false, and the caller must read the rest of the line.
 func (r *segmentReader) next() (segment []byte, whole bool, err error) {
-	segment = r.memory.segment[:0]
+	segment = r.segment[:0]
 	defer func() {
-		r.memory.segment = segment
+		r.segment = segment
 		r.size += int64(len(segment))
 	}()
 	for {
-		part, err := r.memory.input.ReadSlice('\n')
+		part, err := r.input.ReadSlice('\n')
 		segment = append(segment, part...)
 		switch {
 		case err == io.EOF:

@@ -73,7 +73,6 @@ func (w *Writer) Through(ctx context.Context, n int64) error {
 // Finish stores the rest of the document and returns its tree, to which the commit of a snapshot adds a
 // note. The writer must not be used afterwards.
 func (w *Writer) Finish(ctx context.Context) (string, error) {
-	defer w.content.release()
 	if err := w.Through(ctx, math.MaxInt64); err != nil {
 		return "", err
 	}
@@ -108,7 +107,6 @@ func (w *segmentWriter) store(ctx context.Context, segment []byte) error {
 // storeAll appends the segments of all content.
 func (w *segmentWriter) storeAll(ctx context.Context, content io.Reader) error {
 	r := readSegments(content)
-	defer r.release()
 	for !r.ended {
 		if err := w.storeNext(ctx, r); err != nil {
 			return err
@@ -133,7 +131,7 @@ func (w *segmentWriter) storeNext(ctx context.Context, r *segmentReader) error {
 		blob.Data = segment
 		err = w.out.StoreBase(ctx, &blob)
 	} else {
-		rest := &lineReader{input: r.memory.input}
+		rest := &lineReader{input: r.input}
 		blob, err = w.out.StoreChunks(io.MultiReader(bytes.NewReader(segment), rest))
 		r.size += rest.size
 	}
