@@ -5,7 +5,6 @@ import (
 
 	"github.com/domarkx/domarkx/gitstore/odb"
 	"github.com/domarkx/domarkx/gitstore/refdb"
-	"github.com/domarkx/domarkx/gitstore/refname"
 	"github.com/domarkx/domarkx/gitstore/snapshot"
 )
 
@@ -27,15 +26,13 @@ func (s *Store) newCommits(ctx context.Context, refs []refdb.Ref) ([]odb.ID, err
 	for i, ref := range refs {
 		tips[i] = ref.ID
 	}
-	var known []string
-	for _, prefix := range []string{refname.Sessions.Prefix, refname.Workspaces.Prefix, refname.Sessions.Trash, refname.Workspaces.Trash, refname.RemotePrefix} {
-		there, err := s.refs.List(prefix)
-		if err != nil {
-			return nil, err
-		}
-		for _, ref := range there {
-			known = append(known, ref.ID)
-		}
+	there, err := s.References(ctx)
+	if err != nil {
+		return nil, err
+	}
+	known := make([]string, len(there))
+	for i, ref := range there {
+		known[i] = ref.ID
 	}
 	return s.revList(ctx, tips, known, "--topo-order", "--reverse", "--ignore-missing")
 }

@@ -17,12 +17,11 @@ type Index struct {
 	fold        cases.Caser
 	names       map[string]string         // case-folded name → name
 	directories map[string]map[string]int // case-folded directory → directory as spelled → number of names in it
-	example     map[string]string         // case-folded directory → a name in it
 }
 
 // NewIndex returns an index without names.
 func NewIndex(k Kind) *Index {
-	return &Index{noun: k.Noun, fold: cases.Fold(), names: map[string]string{}, directories: map[string]map[string]int{}, example: map[string]string{}}
+	return &Index{noun: k.Noun, fold: cases.Fold(), names: map[string]string{}, directories: map[string]map[string]int{}}
 }
 
 func (x *Index) key(s string) string { return norm.NFC.String(x.fold.String(s)) }
@@ -45,7 +44,6 @@ func (x *Index) Add(name string) {
 			x.directories[key] = map[string]int{}
 		}
 		x.directories[key][directory]++
-		x.example[key] = name
 	})
 }
 
@@ -59,7 +57,6 @@ func (x *Index) Remove(name string) {
 		}
 		if len(x.directories[key]) == 0 {
 			delete(x.directories, key)
-			delete(x.example, key)
 		}
 	})
 }
@@ -100,15 +97,11 @@ func (x *Index) Check(name string) error {
 	return err
 }
 
-// exampleIn returns an existing name in the directory with the given case-folded name.
-func (x *Index) exampleIn(key string) string {
-	example := x.example[key]
-	if _, ok := x.names[x.key(example)]; ok {
-		return example
-	}
-	for folded, name := range x.names { // that example was removed
-		if strings.HasPrefix(folded, key+"/") {
-			return name
+// exampleIn returns the first name in the directory with the given case-folded name.
+func (x *Index) exampleIn(key string) (example string) {
+	for folded, name := range x.names {
+		if strings.HasPrefix(folded, key+"/") && (example == "" || name < example) {
+			example = name
 		}
 	}
 	return example
