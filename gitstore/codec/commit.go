@@ -3,7 +3,6 @@ package codec
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -102,7 +101,10 @@ func DecodeCommit(by oid.Hash, data []byte) (*Commit, error) {
 		return nil, fmt.Errorf("%w: commit with more than %d KiB of headers", domarkx.ErrCorrupt, maxCommitHeaders>>10)
 	}
 	var commit object.Commit
-	if err := commit.Decode(&storedObject{data: rest}); err != nil {
+	var stored plumbing.MemoryObject
+	stored.SetType(plumbing.CommitObject)
+	_, _ = stored.Write(append([]byte(zeroTree), rest...)) // into memory
+	if err := commit.Decode(&stored); err != nil {
 		return nil, fmt.Errorf("%w: %w", domarkx.ErrCorrupt, err)
 	}
 	if !commit.TreeHash.IsZero() || len(commit.ParentHashes) > 0 {
@@ -131,20 +133,6 @@ func cutID(by oid.Hash, data []byte, header string) (odb.ID, []byte, error) {
 
 func decodeSignature(s object.Signature) domarkx.Signature {
 	return domarkx.Signature{Name: s.Name, Email: s.Email, When: s.When}
-}
-
-// A storedObject is a commit in memory as [plumbing.EncodedObject], with a zero tree and without parents. data follows
-// these. Unlike [plumbing.MemoryObject] it does not copy or hash the data.
-type storedObject struct {
-	plumbing.MemoryObject
-	data []byte
-}
-
-func (o *storedObject) Hash() plumbing.Hash       { return plumbing.ZeroHash }
-func (o *storedObject) Type() plumbing.ObjectType { return plumbing.CommitObject }
-func (o *storedObject) Size() int64               { return int64(len(zeroTree) + len(o.data)) }
-func (o *storedObject) Reader() (io.ReadCloser, error) {
-	return io.NopCloser(io.MultiReader(strings.NewReader(zeroTree), bytes.NewReader(o.data))), nil
 }
 
 // zeroTree is the header of a tree as go-git expects it.

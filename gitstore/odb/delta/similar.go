@@ -1,7 +1,5 @@
 package delta
 
-import "encoding/binary"
-
 // Samples are hashes at some places of the segments that were added last. They find a segment that repeats much of an
 // earlier one, since agents read and send the same files and prompts again and again.
 type samples [1 << 13]sample
@@ -68,35 +66,13 @@ func appendSamples(hashes []uint32, content []byte) []uint32 {
 		spreads[c] = uint32(byte(c+1)) * spread
 	}
 	h := uint32(0)
-	for ; len(content) >= 8; content = content[8:] { // eight bytes at once take two thirds of the time
-		x := binary.LittleEndian.Uint64(content)
-		a := h<<1 + spreads[byte(x)]
-		b := a<<1 + spreads[byte(x>>8)]
-		c := b<<1 + spreads[byte(x>>16)]
-		d := c<<1 + spreads[byte(x>>24)]
-		e := d<<1 + spreads[byte(x>>32)]
-		f := e<<1 + spreads[byte(x>>40)]
-		g := f<<1 + spreads[byte(x>>48)]
-		h = g<<1 + spreads[byte(x>>56)]
-		if a < sampled || b < sampled || c < sampled || d < sampled || e < sampled || f < sampled || g < sampled || h < sampled {
-			hashes = appendSampled(hashes, a, b, c, d, e, f, g, h)
-		}
-	}
 	for _, c := range content {
-		h = h<<1 + spreads[c]
-		hashes = appendSampled(hashes, h)
+		if h = h<<1 + spreads[c]; h < sampled {
+			hashes = append(hashes, h)
+		}
 	}
 	return hashes
 }
 
 // sampled is the bound below which a hash is a sample: about one place of 512.
 const sampled = 1 << 23
-
-func appendSampled(samples []uint32, hashes ...uint32) []uint32 {
-	for _, h := range hashes {
-		if h < sampled {
-			samples = append(samples, h)
-		}
-	}
-	return samples
-}
