@@ -78,14 +78,17 @@ func (c *Config) Get(key string) (string, bool) {
 }
 
 // GetAll returns all values of a key, the effective one last.
-func (c *Config) GetAll(key string) []string {
+func (c *Config) GetAll(key string) []string { return c.values(key, func(string) bool { return true }) }
+
+// LocalValues returns the values of a key in the repository's own configuration.
+func (c *Config) LocalValues(key string) []string {
+	return c.values(key, func(scope string) bool { return scope == "local" })
+}
+
+func (c *Config) values(key string, in func(scope string) bool) (values []string) {
 	key = normalize(key)
-	if _, ok := c.last[key]; !ok {
-		return nil
-	}
-	var values []string
 	for _, s := range c.entries {
-		if s.Key == key {
+		if s.Key == key && in(s.Scope) {
 			values = append(values, s.Value)
 		}
 	}

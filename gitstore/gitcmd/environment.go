@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 )
 
@@ -18,19 +19,12 @@ func lookup(env []string, name string) (string, bool) {
 	return "", false
 }
 
-// without returns a copy of an environment without some variables. The copy has room for more.
+// without returns a copy of an environment without some variables.
 func without(env []string, names ...string) []string {
-	rest := make([]string, 0, len(env)+8)
-next:
-	for _, entry := range env {
-		for _, name := range names {
-			if strings.HasPrefix(entry, name+"=") {
-				continue next
-			}
-		}
-		rest = append(rest, entry)
-	}
-	return rest
+	return slices.DeleteFunc(slices.Clone(env), func(entry string) bool {
+		name, _, _ := strings.Cut(entry, "=")
+		return slices.Contains(names, name)
+	})
 }
 
 // findGit looks up "git" in the PATH of env, which may differ from that of this process.

@@ -47,8 +47,6 @@ func (r *Refs) read(prefix string) (*Listing, error) {
 	if err := r.walk(dir, prefix, l); err != nil {
 		return nil, fmt.Errorf("listing references: %w", err)
 	}
-	loose := l.Refs
-	slices.SortFunc(loose, func(a, b Ref) int { return cmp.Compare(a.Name, b.Name) })
 	state, err := stateOf(r.path("packed-refs"))
 	if err != nil {
 		return nil, fmt.Errorf("listing references: %w", err)
@@ -58,7 +56,7 @@ func (r *Refs) read(prefix string) (*Listing, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.Refs = merge(loose, packed)
+	l.Refs = merge(l.Refs, packed)
 	if len(l.damaged) == 0 {
 		return l, nil
 	}
@@ -131,24 +129,12 @@ func readDir(path string) ([]fs.DirEntry, error) {
 	return dir.ReadDir(-1)
 }
 
-// merge merges two sorted lists; loose references replace packed ones of the same name.
+// merge joins two lists, of which the second one is sorted; loose references replace packed ones of the same name.
 func merge(loose, packed []Ref) []Ref {
-	if len(packed) == 0 {
-		return loose
+	if len(loose) == 0 {
+		return packed
 	}
-	all := make([]Ref, 0, len(loose)+len(packed))
-	for len(loose) > 0 && len(packed) > 0 {
-		switch c := cmp.Compare(loose[0].Name, packed[0].Name); {
-		case c <= 0:
-			all = append(all, loose[0])
-			loose = loose[1:]
-			if c == 0 {
-				packed = packed[1:]
-			}
-		default:
-			all = append(all, packed[0])
-			packed = packed[1:]
-		}
-	}
-	return append(append(all, loose...), packed...)
+	all := append(loose, packed...)
+	slices.SortStableFunc(all, func(a, b Ref) int { return cmp.Compare(a.Name, b.Name) })
+	return slices.CompactFunc(all, func(a, b Ref) bool { return a.Name == b.Name })
 }

@@ -387,23 +387,15 @@ func (c *Client) accept(name string) error {
 	return c.Accept(name)
 }
 
-// differences returns the changes that lead from one sorted list of references to another.
+// differences returns the changes that lead from one list of references to another, sorted by name.
 func differences(before, after []refdb.Ref) []refdb.Change {
-	var changes []refdb.Change
-	for len(before) > 0 || len(after) > 0 {
-		switch {
-		case len(after) == 0 || len(before) > 0 && before[0].Name < after[0].Name:
-			changes = append(changes, refdb.Change{Ref: before[0].Name, Old: before[0].ID})
-			before = before[1:]
-		case len(before) == 0 || after[0].Name < before[0].Name:
-			changes = append(changes, refdb.Change{Ref: after[0].Name, New: after[0].ID})
-			after = after[1:]
-		default:
-			if before[0].ID != after[0].ID {
-				changes = append(changes, refdb.Change{Ref: after[0].Name, Old: before[0].ID, New: after[0].ID})
-			}
-			before, after = before[1:], after[1:]
-		}
+	changes := map[string]refdb.Change{}
+	for _, ref := range before {
+		changes[ref.Name] = refdb.Change{Ref: ref.Name, Old: ref.ID}
 	}
-	return changes
+	for _, ref := range after {
+		changes[ref.Name] = refdb.Change{Ref: ref.Name, Old: changes[ref.Name].Old, New: ref.ID}
+	}
+	maps.DeleteFunc(changes, func(_ string, c refdb.Change) bool { return c.Old == c.New })
+	return slices.SortedFunc(maps.Values(changes), func(a, b refdb.Change) int { return cmp.Compare(a.Ref, b.Ref) })
 }
