@@ -170,9 +170,9 @@ func (s *Store) Tip(ctx context.Context, name string) (domarkx.Info, error) {
 	return info, err
 }
 
-// BeginVersion starts to write a version of a resource. See [version.Store.Begin].
+// BeginVersion starts to write a version of a resource. See [version.Reader.Begin].
 func (s *Store) BeginVersion(ctx context.Context, base string) (*version.Writer, error) {
-	return version.New(s.db).Begin(ctx, base)
+	return version.NewReader(s.db).Begin(ctx, base)
 }
 
 // Block sets an error for each of the given sessions, by name. From then on, methods that read or change one of them by name

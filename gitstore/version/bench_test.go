@@ -70,7 +70,7 @@ func storeContents(b *testing.B, v *version.Writer, tree []versionFile, open fun
 	scan.Wait()
 }
 
-func benchVersion(b *testing.B, s version.Store) (version string, tree []versionFile) {
+func benchVersion(b *testing.B, s version.Reader) (version string, tree []versionFile) {
 	b.Helper()
 	tree = benchTree(benchFiles)
 	v := begin(b, s, "")
@@ -116,7 +116,7 @@ func BenchmarkVersionUnchanged(b *testing.B) {
 func BenchmarkVersionWalk(b *testing.B) {
 	s, dir := newStore(b)
 	first, tree := benchVersion(b, s)
-	walk := func(b *testing.B, s version.Store, id string) {
+	walk := func(b *testing.B, s version.Reader, id string) {
 		for b.Loop() {
 			files := 0
 			err := domarkx.WalkVersion(context.Background(), s, id, func(string, domarkx.File) error { files++; return nil })

@@ -18,15 +18,14 @@ import (
 // batch, and content in the base, which a reference reaches. Other objects do not count although they exist, since git gc
 // may be about to remove them.
 type knownContent struct {
-	versions Store
+	versions Reader
 	base     odb.ID
 	batch    *odb.Batch
 
-	limit   bound        // of read
-	read    atomic.Int64 // bytes
-	buffers sync.Pool    // of *bytes.Buffer
-	calls   atomic.Int64 // number of calls of store
-	bytes   atomic.Int64 // bytes read by these calls, without the rest of large content
+	limit bound        // of read
+	read  atomic.Int64 // bytes
+	calls atomic.Int64 // number of calls of store
+	bytes atomic.Int64 // bytes read by these calls, without the rest of large content
 
 	mu     sync.Mutex
 	stored map[odb.ID]odb.ID // in the batch: object → chunk tree
@@ -44,7 +43,7 @@ const (
 	manyBytes    = 256 << 10
 )
 
-func (k *knownContent) begin(s Store, base odb.ID, batch *odb.Batch) {
+func (k *knownContent) begin(s Reader, base odb.ID, batch *odb.Batch) {
 	k.versions, k.base, k.batch = s, base, batch
 	k.stored = map[odb.ID]odb.ID{}
 	batch.Skip(func(id odb.ID) bool {
@@ -85,21 +84,10 @@ func (b *Writer) ContentInParts(ctx context.Context, r io.Reader) (id string, si
 	return b.known.store(ctx, r, partThreshold)
 }
 
-const keptBuffer = 1 << 20 // bytes; larger buffers are not reused
-
 // store stores the content of r. Content of more than whole bytes is stored in chunks.
 func (k *knownContent) store(ctx context.Context, r io.Reader, whole int) (id string, size int64, err error) {
 	r = &cancelReader{ctx, r, k}
-	buffer, _ := k.buffers.Get().(*bytes.Buffer)
-	if buffer == nil {
-		buffer = new(bytes.Buffer)
-	}
-	defer func() {
-		if buffer.Cap() <= keptBuffer {
-			buffer.Reset()
-			k.buffers.Put(buffer)
-		}
-	}()
+	var buffer bytes.Buffer
 	if _, err := buffer.ReadFrom(io.LimitReader(r, int64(whole)+1)); err != nil {
 		return "", 0, fmt.Errorf("read content: %w", err)
 	}

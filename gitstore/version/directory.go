@@ -45,9 +45,7 @@ func directoryEntries(children []child, sidecar odb.ID) []odb.TreeEntry {
 			entries = append(entries, odb.TreeEntry{Mode: odb.ModeTree, Name: chunksPrefix + escapeName(c.Name), ID: c.chunks})
 		}
 	}
-	if !slices.IsSortedFunc(entries, odb.CompareEntries) {
-		slices.SortFunc(entries, odb.CompareEntries)
-	}
+	slices.SortFunc(entries, odb.CompareEntries)
 	return entries
 }
 
@@ -138,9 +136,7 @@ func decodeChildren(entries []odb.TreeEntry) (children []child, chunks []odb.Tre
 		}
 		children = append(children, c)
 	}
-	if !slices.IsSortedFunc(children, compareChildren) {
-		slices.SortFunc(children, compareChildren)
-	}
+	slices.SortFunc(children, compareChildren)
 	for i := 1; i < len(children); i++ {
 		if children[i].Name == children[i-1].Name {
 			return nil, nil, fmt.Errorf("entry %q: %w: duplicate name", children[i].Name, domarkx.ErrCorrupt)

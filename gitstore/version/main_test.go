@@ -21,7 +21,7 @@ func newRepository(tb testing.TB) string {
 }
 
 // open opens the versions in a bare repository.
-func open(tb testing.TB, dir string) version.Store {
+func open(tb testing.TB, dir string) version.Reader {
 	tb.Helper()
 	db, err := odb.Open(dir, "", oid.SHA1)
 	if err != nil {
@@ -32,11 +32,11 @@ func open(tb testing.TB, dir string) version.Store {
 			tb.Error(err)
 		}
 	})
-	return version.New(db)
+	return version.NewReader(db)
 }
 
 // newStore creates a repository and returns its versions and its directory.
-func newStore(tb testing.TB) (version.Store, string) {
+func newStore(tb testing.TB) (version.Reader, string) {
 	tb.Helper()
 	dir := newRepository(tb)
 	return open(tb, dir), dir

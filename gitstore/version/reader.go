@@ -205,4 +205,4 @@ func (b *blobContent) ReadAt(p []byte, off int64) (int, error) {
 // Close does nothing.
 func (*blobContent) Close() error { return nil }
 
-var _ domarkx.VersionReader = Store{}
+var _ domarkx.VersionReader = Reader{}

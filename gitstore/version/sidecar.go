@@ -51,11 +51,8 @@ func ownerOf(f *domarkx.File) owner {
 }
 
 func compareOwners(a, b owner) int {
-	switch {
-	case a.known != b.known && b.known:
-		return -1
-	case a.known != b.known:
-		return 1
+	if a.known != b.known {
+		return map[bool]int{true: 1, false: -1}[a.known]
 	}
 	return cmp.Or(cmp.Compare(a.uid, b.uid), cmp.Compare(a.gid, b.gid))
 }

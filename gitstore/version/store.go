@@ -8,14 +8,9 @@ package version
 
 import "github.com/domarkx/domarkx/gitstore/odb"
 
-// A Reader reads versions from the object database of a repository. Several goroutines may use it at once.
+// A Reader reads versions from the object database of a repository, and begins to write them. Several goroutines may use it at
+// once.
 type Reader struct{ db *odb.Database }
 
 // NewReader returns a reader of the versions in an object database.
 func NewReader(db *odb.Database) Reader { return Reader{db} }
-
-// A Store also writes versions.
-type Store struct{ Reader }
-
-// New returns the store of the versions in an object database.
-func New(db *odb.Database) Store { return Store{NewReader(db)} }

@@ -49,7 +49,7 @@ type failer interface {
 }
 
 // begin starts a version, which is aborted when the test ends.
-func begin(tb failer, s version.Store, base string) *version.Writer {
+func begin(tb failer, s version.Reader, base string) *version.Writer {
 	tb.Helper()
 	b, err := s.Begin(context.Background(), base)
 	if err != nil {
@@ -72,7 +72,7 @@ func finish(tb failer, b *version.Writer) string {
 }
 
 // writeVersion stores files, which must be in the order of a walk.
-func writeVersion(tb failer, s version.Store, base string, files ...versionFile) string {
+func writeVersion(tb failer, s version.Reader, base string, files ...versionFile) string {
 	tb.Helper()
 	b := begin(tb, s, base)
 	for _, f := range files {
@@ -84,7 +84,7 @@ func writeVersion(tb failer, s version.Store, base string, files ...versionFile)
 }
 
 // readVersion reads all files of a version.
-func readVersion(tb failer, s version.Store, version string) []versionFile {
+func readVersion(tb failer, s version.Reader, version string) []versionFile {
 	tb.Helper()
 	ctx := context.Background()
 	var files []versionFile

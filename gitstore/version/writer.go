@@ -24,7 +24,7 @@ import (
 // It implements [domarkx.VersionWriter]. It holds no lock, and does not write directories and files again that the base
 // contains.
 type Writer struct {
-	store Store
+	store Reader
 	batch *odb.Batch
 	known knownContent
 	links map[string][]string // first path of a file → its hard links
@@ -32,7 +32,6 @@ type Writer struct {
 	top   []odb.TreeEntry // entries of the base's top directory
 	base  odb.ID
 	stack []*openDirectory // the directories that contain the next file, the outermost first
-	free  [][]child        // memory of closed directories, for reuse
 	added int              // number of files, without those of kept directories
 	files bound            // of added
 	root  odb.ID           // the version's id; zero until it is written
@@ -46,7 +45,6 @@ type openDirectory struct {
 	children []child
 	baseID   odb.ID          // the directory at the same path in the base; zero for none
 	base     []odb.TreeEntry // its entries
-	next     int             // index in base at which inBase looks first
 	large    bool            // whether base has chunk trees
 }
 
@@ -58,7 +56,7 @@ func newDirectory(path string, at int, baseID odb.ID, base []odb.TreeEntry) *ope
 
 // Begin starts to write a version of a resource. base is an earlier version, or another tree of Git, that a reference reaches, or "" for none. Begin
 // returns [domarkx.ErrNotFound] if base does not exist.
-func (s Store) Begin(ctx context.Context, base string) (*Writer, error) {
+func (s Reader) Begin(ctx context.Context, base string) (*Writer, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -106,13 +104,23 @@ func (b *Writer) Limit(files, bytes int64, manyFiles, manyBytes string) {
 // same name, the error may come from a later Add or from Finish. After an error other than [domarkx.ErrNotFound], later calls
 // return the same error, and the caller can only call Abort.
 func (b *Writer) Add(ctx context.Context, path string, f domarkx.File) error {
+	return b.addOr(ctx, false, path, f)
+}
+
+// Keep adds a directory with all that the base contains at its path. See [domarkx.DirectoryKeeper]. Its other errors are
+// those of Add.
+func (b *Writer) Keep(ctx context.Context, path string, f domarkx.File) error {
+	return b.addOr(ctx, true, path, f)
+}
+
+func (b *Writer) addOr(ctx context.Context, keep bool, path string, f domarkx.File) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	if b.err != nil {
 		return b.err
 	}
-	err := b.add(path, f)
+	err := b.add(keep, path, f)
 	if err == nil {
 		return nil
 	}
@@ -125,15 +133,21 @@ func (b *Writer) Add(ctx context.Context, path string, f domarkx.File) error {
 
 var errOrder = fmt.Errorf("%w: it was not added in the order of a walk", domarkx.ErrInvalid)
 
-func (b *Writer) add(path string, f domarkx.File) error {
+func (b *Writer) add(keep bool, path string, f domarkx.File) error {
 	if !b.root.IsZero() {
 		return errors.New("the version is already written")
 	}
-	if b.added++; b.added > maxFiles+1 { // including the top directory
+	if !keep {
+		b.added++
+	}
+	if b.added > maxFiles+1 { // including the top directory
 		return fmt.Errorf("%w: a version can have at most %d files", domarkx.ErrInvalid, maxFiles)
 	}
 	if err := b.files.check(int64(b.added) - 1); err != nil {
 		return err
+	}
+	if keep && (f.Type != domarkx.Directory || path == "") {
+		return errOrder
 	}
 	c := child{File: f}
 	if err := c.normalize(); err != nil {
@@ -157,6 +171,14 @@ func (b *Writer) add(path string, f domarkx.File) error {
 			return fmt.Errorf("%w: it is nested in more than %d directories", domarkx.ErrInvalid, MaxDepth)
 		}
 		old := in.inBase(treeName(name, false), odb.ModeTree)
+		if keep {
+			if old.ID.IsZero() {
+				return fmt.Errorf("%w in the base", domarkx.ErrNotFound)
+			}
+			c.object = old.ID
+			in.children = append(in.children, c)
+			return nil
+		}
 		var entries []odb.TreeEntry
 		if !old.ID.IsZero() {
 			var err error
@@ -165,9 +187,6 @@ func (b *Writer) add(path string, f domarkx.File) error {
 			}
 		}
 		open := newDirectory(path, len(in.children), old.ID, entries)
-		if n := len(b.free); n > 0 {
-			open.children, b.free = b.free[n-1], b.free[:n-1]
-		}
 		b.stack = append(b.stack, open)
 		in.children = append(in.children, c)
 		return nil
@@ -205,73 +224,15 @@ func (b *Writer) goTo(path string) (in *openDirectory, name string, err error) {
 	return b.stack[len(b.stack)-1], name, nil
 }
 
-// Keep adds a directory with all that the base contains at its path. See [domarkx.DirectoryKeeper]. Its other errors are
-// those of Add.
-func (b *Writer) Keep(ctx context.Context, path string, f domarkx.File) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	if b.err != nil {
-		return b.err
-	}
-	kept, err := b.keep(path, f)
-	if err == nil && !kept {
-		return fmt.Errorf("directory %s of the base: %w", QuotePath(path), domarkx.ErrNotFound)
-	}
-	if err != nil {
-		b.err = fmt.Errorf("directory %s: %w", QuotePath(path), err)
-	}
-	return b.err
-}
-
-func (b *Writer) keep(path string, f domarkx.File) (bool, error) {
-	if !b.root.IsZero() {
-		return false, errors.New("the version is already written")
-	}
-	c := child{File: f}
-	if err := c.normalize(); err != nil {
-		return false, err
-	}
-	if f.Type != domarkx.Directory || path == "" {
-		return false, errOrder
-	}
-	in, name, err := b.goTo(path)
-	if err != nil {
-		return false, err
-	}
-	old := in.inBase(treeName(name, false), odb.ModeTree)
-	if old.ID.IsZero() {
-		return false, nil
-	}
-	c.Name, c.object = name, old.ID
-	in.children = append(in.children, c)
-	return true, nil
-}
-
 // inBase returns the entry with that name in the base's directory, or a zero entry if there is none or if one is a tree and
 // the wanted one is not.
 func (o *openDirectory) inBase(name string, mode uint32) odb.TreeEntry {
-	if len(o.base) == 0 {
-		return odb.TreeEntry{}
-	}
 	want := odb.TreeEntry{Name: name, Mode: mode}
-	if o.next >= len(o.base) || o.base[o.next].Name != name {
-		i, ok := slices.BinarySearchFunc(o.base, want, odb.CompareEntries)
-		if !ok {
-			return odb.TreeEntry{}
-		}
-		o.next = i
+	if i, ok := slices.BinarySearchFunc(o.base, want, odb.CompareEntries); ok {
+		return o.base[i]
 	}
-	e := o.base[o.next]
-	o.next++
-	if e.IsTree() != want.IsTree() {
-		return odb.TreeEntry{}
-	}
-	return e
+	return odb.TreeEntry{}
 }
-
-// maxFree is the number of children above which the memory of a closed directory is not reused.
-const maxFree = 4096
 
 // closeDirectory writes the innermost open directory, and sets its id in its parent.
 func (b *Writer) closeDirectory() error {
@@ -284,18 +245,12 @@ func (b *Writer) closeDirectory() error {
 	}
 	id, err := writeDirectory(b.batch, self, last.children, last.baseID, last.base)
 	above.children[last.at].object = id
-	if cap(last.children) <= maxFree {
-		clear(last.children)
-		b.free = append(b.free, last.children[:0])
-	}
 	return err
 }
 
 // writeDirectory stores the tree of a directory and its sidecar, unless they are those of the base.
 func writeDirectory(batch *odb.Batch, self *domarkx.File, children []child, baseID odb.ID, base []odb.TreeEntry) (odb.ID, error) {
-	if !slices.IsSortedFunc(children, compareChildren) {
-		slices.SortFunc(children, compareChildren)
-	}
+	slices.SortFunc(children, compareChildren)
 	for i := 1; i < len(children); i++ {
 		if children[i].Name == children[i-1].Name {
 			return odb.ID{}, fmt.Errorf("%w: duplicate name %q", domarkx.ErrInvalid, children[i].Name)
