@@ -26,10 +26,9 @@ type Content struct {
 	pointer Pointer
 	root    child
 
-	mu     sync.Mutex // guards the next three fields
-	path   []node     // the nodes above the chunk that was read last, the root first
-	recent [recentChunks]chunk
-	next   int // the next one to replace in recent
+	mu     sync.Mutex // guards the next two fields
+	nodes  map[odb.ID]node
+	recent []chunk
 
 	offset int64 // state of Read
 	sum    hash.Hash
@@ -47,7 +46,6 @@ type chunk struct {
 
 // A node is a decoded node of the chunk tree.
 type node struct {
-	id       odb.ID
 	size     int64
 	children []child
 	ends     []int64 // of the children, relative to the start of the node
@@ -81,7 +79,7 @@ func (l *Content) Size() int64 { return l.pointer.Size }
 func (l *Content) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.path, l.recent = nil, [recentChunks]chunk{}
+	l.nodes, l.recent = nil, nil
 	return nil
 }
 
@@ -153,8 +151,7 @@ func (l *Content) recentAt(offset int64) (chunk, bool) {
 func (l *Content) remember(c chunk) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.recent[l.next] = c
-	l.next = (l.next + 1) % recentChunks
+	l.recent = append(l.recent[max(0, len(l.recent)-recentChunks+1):], c)
 }
 
 // find returns the chunk that contains an offset, and the offset of the chunk.
@@ -164,7 +161,7 @@ func (l *Content) find(offset int64) (child, int64, error) {
 		if depth == maxChunkTree {
 			return child{}, 0, fmt.Errorf("chunk tree: %w: it is too deep", domarkx.ErrCorrupt)
 		}
-		n, err := l.readNode(depth, c)
+		n, err := l.node(c)
 		if err != nil {
 			return child{}, 0, err
 		}
@@ -178,29 +175,32 @@ func (l *Content) find(offset int64) (child, int64, error) {
 	return c, start, nil
 }
 
-// readNode returns a node of the chunk tree, from l.path if that contains it.
-func (l *Content) readNode(depth int, c child) (node, error) {
+// maxNodes is the number of nodes that are kept in memory: some more than are above the recent chunks.
+const maxNodes = 16
+
+// node returns a node of the chunk tree.
+func (l *Content) node(c child) (node, error) {
 	l.mu.Lock()
-	if depth < len(l.path) && l.path[depth].id == c.id && l.path[depth].size == c.size {
-		n := l.path[depth]
-		l.mu.Unlock()
+	n, ok := l.nodes[c.id]
+	l.mu.Unlock()
+	if ok && n.size == c.size {
 		return n, nil
 	}
-	l.mu.Unlock()
-	n, err := l.node(c)
+	n, err := l.readNode(c)
 	if err != nil {
 		return node{}, err
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if depth <= len(l.path) {
-		l.path = append(l.path[:depth:depth], n)
+	if l.nodes == nil || len(l.nodes) >= maxNodes {
+		l.nodes = map[odb.ID]node{}
 	}
+	l.nodes[c.id] = n
 	return n, nil
 }
 
-// node reads a node and checks that the sizes of its children add up to its size.
-func (l *Content) node(c child) (node, error) {
+// readNode reads a node and checks that the sizes of its children add up to its size.
+func (l *Content) readNode(c child) (node, error) {
 	entries, err := l.d.Tree(c.id)
 	if err != nil {
 		return node{}, err
@@ -211,7 +211,7 @@ func (l *Content) node(c child) (node, error) {
 	if len(entries) > maxNode {
 		return bad("it has too many entries")
 	}
-	n := node{id: c.id, size: c.size}
+	n := node{size: c.size}
 	total := int64(0)
 	for i, e := range entries {
 		number, size, ok := parseChildName(e.Name)
