@@ -29,15 +29,11 @@ func (s *Store) GC(ctx context.Context) ([]snapshot.Finding, error) {
 	var findings []snapshot.Finding
 	err = s.Update(ctx, "gc", func(tx *Tx) error {
 		for _, k := range refname.Kinds {
-			refs, err := s.refs.List(k.Trash)
+			refs, err := s.refsBelow(k.Trash, k.Replaced)
 			if err != nil {
 				return err
 			}
-			replaced, err := s.refs.List(k.Replaced)
-			if err != nil {
-				return err
-			}
-			for _, ref := range append(refs, replaced...) {
+			for _, ref := range refs {
 				name, at, err := k.ParseTrash(ref.Name)
 				if err != nil || !at.Before(expiry) {
 					continue // too young, or invalid, which Fsck reports

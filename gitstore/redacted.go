@@ -19,8 +19,11 @@ import (
 // References returns the refs of sessions and workspaces, those of both in the trash, and the remote-tracking refs. It omits the
 // refs of replaced histories ([Store.ReplacedHistories]).
 func (s *Store) References(context.Context) ([]refdb.Ref, error) {
-	var all []refdb.Ref
-	for _, prefix := range []string{refname.Sessions.Prefix, refname.Workspaces.Prefix, refname.Sessions.Trash, refname.Workspaces.Trash, refname.RemotePrefix} {
+	return s.refsBelow(refname.Sessions.Prefix, refname.Workspaces.Prefix, refname.Sessions.Trash, refname.Workspaces.Trash, refname.RemotePrefix)
+}
+
+func (s *Store) refsBelow(prefixes ...string) (all []refdb.Ref, err error) {
+	for _, prefix := range prefixes {
 		refs, err := s.refs.List(prefix)
 		if err != nil {
 			return nil, err
@@ -139,15 +142,7 @@ func (tx *Tx) FromReplaced(ctx context.Context, name string) (domarkx.Info, erro
 
 // ReplacedHistories returns the refs that keep the histories which redactions have replaced.
 func (s *Store) ReplacedHistories(context.Context) ([]refdb.Ref, error) {
-	var all []refdb.Ref
-	for _, k := range refname.Kinds {
-		refs, err := s.refs.List(k.Replaced)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, refs...)
-	}
-	return all, nil
+	return s.refsBelow(refname.Sessions.Replaced, refname.Workspaces.Replaced)
 }
 
 // OwnRefsTo returns the names of the user's own refs, such as branches and tags, that reach one of the commits. It looks only
