@@ -21,15 +21,11 @@ func EncodeEntries(leaf []domarkx.Entry) ([]byte, error) {
 		if err := checkEntry(e); err != nil {
 			return nil, fmt.Errorf("message %s: %w", e.ID, err)
 		}
-		r := record{rev: e.Rev, past: e.Past, link: e.Link, layout: e.Layout}
-		if e.After != defaultAfter(previous, e.ID) {
-			r.after = &e.After
-		}
 		dst = hex.AppendEncode(dst, e.ID[:])
 		dst = appendDigest(append(dst, ' '), e.Layout.Digest)
 		dst = strconv.AppendInt(append(dst, ' '), e.Layout.Size, 10)
 		dst = strconv.AppendInt(append(dst, ' '), e.Date, 10)
-		dst = append(appendFlags(dst, r), '\n')
+		dst = append(appendFlags(dst, e, defaultAfter(previous, e.ID)), '\n')
 		previous = e
 	}
 	return dst, nil
@@ -98,38 +94,29 @@ func DecodeEntries(data []byte) ([]domarkx.Entry, error) {
 	return leaf, nil
 }
 
-func decodeEntry(line string, previous *domarkx.Entry) (domarkx.Entry, error) {
+func decodeEntry(line string, previous *domarkx.Entry) (e domarkx.Entry, err error) {
 	fields := strings.Split(line, " ")
 	if len(fields) < 4 {
-		return domarkx.Entry{}, errLine
+		return e, errLine
 	}
-	var r record
-	id, err := domarkx.ParseID(fields[0])
-	if err != nil {
-		return domarkx.Entry{}, err
+	if e.ID, err = domarkx.ParseID(fields[0]); err != nil {
+		return e, err
 	}
-	if err := parseExtent(&r, fields[1], fields[2]); err != nil {
-		return domarkx.Entry{}, err
+	if err := parseExtent(&e.Layout, fields[1], fields[2]); err != nil {
+		return e, err
 	}
-	date, err := strconv.ParseInt(fields[3], 10, 64)
-	if err != nil {
-		return domarkx.Entry{}, errLine
+	if e.Date, err = strconv.ParseInt(fields[3], 10, 64); err != nil {
+		return e, errLine
 	}
-	if err := parseFlags(&r, fields[4:]); err != nil {
-		return domarkx.Entry{}, err
-	}
-	e := domarkx.Entry{ID: id, Rev: r.rev, Past: r.past, Date: date, Link: r.link, Layout: r.layout}
-	if e.After = defaultAfter(previous, id); r.after != nil {
-		e.After = *r.after
-	}
-	return e, nil
+	e.After = defaultAfter(previous, e.ID)
+	return e, parseFlags(&e, fields[4:])
 }
 
-func parseExtent(r *record, digest, size string) (err error) {
-	if r.layout.Digest, err = parseDigest(digest); err != nil {
+func parseExtent(l *domarkx.Layout, digest, size string) (err error) {
+	if l.Digest, err = parseDigest(digest); err != nil {
 		return err
 	}
-	if r.layout.Size, err = strconv.ParseInt(size, 10, 64); err != nil {
+	if l.Size, err = strconv.ParseInt(size, 10, 64); err != nil {
 		return errLine
 	}
 	return nil

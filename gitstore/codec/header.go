@@ -16,13 +16,13 @@ func EncodeHeaderFile(h domarkx.HeaderEntry, named bool) ([]byte, error) {
 	if err := checkLayout(h.Layout); err != nil {
 		return nil, fmt.Errorf("preamble: %w", err)
 	}
-	r := record{rev: h.Rev, past: h.Past, layout: h.Layout}
+	line := domarkx.Entry{Rev: h.Rev, Past: h.Past, Layout: h.Layout}
 	if named {
-		r.rev = domarkx.Rev{}
+		line.Rev = domarkx.Rev{}
 	}
 	dst := appendDigest(nil, h.Layout.Digest)
 	dst = strconv.AppendInt(append(dst, ' '), h.Layout.Size, 10)
-	dst = append(appendFlags(dst, r), '\n')
+	dst = append(appendFlags(dst, &line, domarkx.ID{}), '\n')
 	if string(dst) == "- 0\n" {
 		return nil, nil
 	}
@@ -40,18 +40,18 @@ func DecodeHeaderFile(data []byte, named bool) (domarkx.HeaderEntry, error) {
 	if err != nil {
 		return h, err
 	}
-	var r record
+	var line domarkx.Entry
 	fields := strings.Split(strings.Join(lines, "\n"), " ")
 	if len(lines) != 1 || len(fields) < 2 {
 		return h, fmt.Errorf("%w: expected one line of two or more fields", domarkx.ErrCorrupt)
 	}
-	if err := parseExtent(&r, fields[0], fields[1]); err != nil {
+	if err := parseExtent(&line.Layout, fields[0], fields[1]); err != nil {
 		return h, fmt.Errorf("%w: %v", domarkx.ErrCorrupt, err)
 	}
-	if err := parseFlags(&r, fields[2:]); err != nil {
+	if err := parseFlags(&line, fields[2:]); err != nil {
 		return h, fmt.Errorf("%w: %v", domarkx.ErrCorrupt, err)
 	}
-	h = domarkx.HeaderEntry{Rev: r.rev, Past: r.past, Layout: r.layout}
+	h = domarkx.HeaderEntry{Rev: line.Rev, Past: line.Past, Layout: line.Layout}
 	again, err := EncodeHeaderFile(h, named)
 	if err != nil || !bytes.Equal(again, data) {
 		return domarkx.HeaderEntry{}, fmt.Errorf("%w: %v", domarkx.ErrCorrupt, errLine)

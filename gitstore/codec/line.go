@@ -12,15 +12,6 @@ import (
 	"github.com/domarkx/domarkx/gitstore/oid"
 )
 
-// A record is a line of an entries or header file. Both have the same flags in the same fixed order.
-type record struct {
-	after  *domarkx.ID // nil if omitted
-	rev    domarkx.Rev
-	past   []domarkx.Rev
-	link   string
-	layout domarkx.Layout
-}
-
 var errLine = errors.New("not the one valid encoding")
 
 var tails = [...]string{domarkx.TailLine: "", domarkx.TailCRLF: "crlf", domarkx.TailOpen: "open", domarkx.TailBlank: "blank"}
@@ -47,27 +38,28 @@ func parseDigest(s string) ([32]byte, error) {
 	return [32]byte(raw), nil
 }
 
-// appendFlags appends the flags that differ from the defaults, each after a space.
-func appendFlags(dst []byte, r record) []byte {
+// appendFlags appends the flags of a line of an entries or header file that differ from the defaults, each after a space. Both
+// files have the same flags in the same fixed order.
+func appendFlags(dst []byte, e *domarkx.Entry, after domarkx.ID) []byte {
 	text := func(key, value string) {
 		dst = append(dst, ' ')
 		dst = append(dst, key...)
 		dst = append(dst, '=')
 		dst = append(dst, value...)
 	}
-	if r.after != nil {
-		text("after", r.after.String())
+	if e.After != after {
+		text("after", e.After.String())
 	}
-	if r.rev != (domarkx.Rev{}) {
-		text("rev", r.rev.String())
+	if e.Rev != (domarkx.Rev{}) {
+		text("rev", e.Rev.String())
 	}
-	if len(r.past) > 0 {
-		text("past", joinRevs(r.past))
+	if len(e.Past) > 0 {
+		text("past", joinRevs(e.Past))
 	}
-	if r.link != "" {
-		text("link", r.link)
+	if e.Link != "" {
+		text("link", e.Link)
 	}
-	l := r.layout
+	l := e.Layout
 	if l.Tail != domarkx.TailLine {
 		text("tail", tails[l.Tail])
 	}
@@ -90,21 +82,19 @@ func appendFlags(dst []byte, r record) []byte {
 }
 
 // parseFlags accepts flags in any order: the caller encodes the line again and compares.
-func parseFlags(r *record, fields []string) error {
+func parseFlags(e *domarkx.Entry, fields []string) error {
 	for _, field := range fields {
 		key, value, _ := strings.Cut(field, "=")
 		var err error
 		switch key {
 		case "after":
-			var id domarkx.ID
-			id, err = domarkx.ParseID(value)
-			r.after = &id
+			e.After, err = domarkx.ParseID(value)
 		case "rev":
-			r.rev, err = domarkx.ParseRev(value)
+			e.Rev, err = domarkx.ParseRev(value)
 		case "past":
-			r.past, err = splitRevs(value)
+			e.Past, err = splitRevs(value)
 		case "link":
-			r.link = value
+			e.Link = value
 			if !oid.IsHex(value) {
 				err = errLine
 			}
@@ -112,19 +102,19 @@ func parseFlags(r *record, fields []string) error {
 			err = errLine
 			for i, name := range tails {
 				if name == value && name != "" {
-					r.layout.Tail, err = domarkx.Tail(i), nil
+					e.Layout.Tail, err = domarkx.Tail(i), nil
 				}
 			}
 		case "fence":
-			r.layout.Fence, err = UnescapeField(value)
+			e.Layout.Fence, err = UnescapeField(value)
 		case "tight":
-			r.layout.Tight = true
+			e.Layout.Tight = true
 		case "span":
-			r.layout.Span, err = strconv.Atoi(value)
+			e.Layout.Span, err = strconv.Atoi(value)
 		case "within":
-			r.layout.Within, err = strconv.Atoi(value)
+			e.Layout.Within, err = strconv.Atoi(value)
 		case "includes":
-			r.layout.Includes, err = UnescapeField(value)
+			e.Layout.Includes, err = UnescapeField(value)
 		default:
 			err = errLine
 		}

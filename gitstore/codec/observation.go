@@ -69,32 +69,25 @@ func textsValue(texts []string) jsonvalue.Value {
 }
 
 func decodeObserved(v *domarkx.Version, t *trailers) {
-	if text, ok := t.values[trailerObserved]; ok {
-		if v.Observed = parseObservation(text); v.Observed == nil {
-			t.fail(trailerObserved, "an observation")
-		}
-	}
+	v.Observed = optional(t, trailerObserved, "an observation", parseObservation)
 	if text, ok := t.values[trailerLate]; ok {
 		if v.Late = text == "true"; !v.Late {
 			t.fail(trailerLate, "true")
 		}
 	}
-	if text, ok := t.values[trailerShared]; ok {
-		if v.Shared = parseTexts(text, MaxShared); v.Shared == nil || !slices.IsSorted(v.Shared) {
-			t.fail(trailerShared, "names in ascending order")
-		}
-	}
+	v.Shared = t.texts(trailerShared, "names in ascending order", MaxShared)
 }
 
-// parseTexts parses an array of at most that many strings in canonical form; nil if it is not one.
-func parseTexts(text string, most int) []string {
-	v, err := jsonvalue.ParseValue([]byte(text))
-	if err != nil || v.Kind() != jsonvalue.Array || len(v.Items()) == 0 || len(v.Items()) > most {
+// texts returns an array of at most that many strings, in ascending order and canonical form; nil if there is no such trailer.
+func (t *trailers) texts(key, expected string, most int) []string {
+	text, ok := t.values[key]
+	if !ok {
 		return nil
 	}
+	v, err := jsonvalue.ParseValue([]byte(text))
 	texts := textsOf(v)
-	if textsValue(texts).JSON() != text {
-		return nil
+	if err != nil || len(texts) == 0 || len(texts) > most || !slices.IsSorted(texts) || textsValue(texts).JSON() != text {
+		t.fail(key, expected)
 	}
 	return texts
 }

@@ -131,6 +131,19 @@ func (t *trailers) replacement() domarkx.Replacement {
 	return domarkx.Replacement{Replaces: id, SameTexts: same}
 }
 
+// optional returns the value of a trailer that parse returns; nil if there is no such trailer.
+func optional[T any](t *trailers, key, expected string, parse func(text string) *T) *T {
+	text, ok := t.values[key]
+	if !ok {
+		return nil
+	}
+	value := parse(text)
+	if value == nil {
+		t.fail(key, expected)
+	}
+	return value
+}
+
 func (t *trailers) fail(key, expected string) {
 	if t.err == nil {
 		t.err = fmt.Errorf("%w: trailer %s is %q, expected %s", domarkx.ErrCorrupt, key, t.values[key], expected)

@@ -3,7 +3,6 @@ package codec
 import (
 	"bytes"
 	"fmt"
-	"slices"
 	"strconv"
 	"time"
 
@@ -71,21 +70,13 @@ func DecodeVersionMessage(message []byte) (v domarkx.Version, resources int, err
 	}
 	v = domarkx.Version{Subject: subject, Number: t.sequence(), Operation: t.text(trailerOperation), Replacement: t.replacement()}
 	resources = int(t.number(TrailerResources))
-	if text, ok := t.values[trailerCall]; ok {
-		if v.Call = parseCall(text); v.Call == nil {
-			t.fail(trailerCall, "a call")
-		}
-	}
+	v.Call = optional(&t, trailerCall, "a call", parseCall)
 	decodeObserved(&v, &t)
-	if text, ok := t.values[trailerIgnored]; ok {
-		if v.Ignored = parseTexts(text, MaxIgnored); v.Ignored == nil || !slices.IsSorted(v.Ignored) {
-			t.fail(trailerIgnored, "paths in ascending order")
-		}
-	}
-	if text, ok := t.values[trailerExpired]; ok {
-		if v.Expired = parseExpiry(text); v.Expired == nil || v.Replaces == "" || resources != 0 {
-			t.fail(trailerExpired, "a time and a reason, and no resources")
-		}
+	v.Ignored = t.texts(trailerIgnored, "paths in ascending order", MaxIgnored)
+	const expiry = "a time and a reason, and no resources"
+	v.Expired = optional(&t, trailerExpired, expiry, parseExpiry)
+	if v.Expired != nil && (v.Replaces == "" || resources != 0) {
+		t.fail(trailerExpired, expiry)
 	}
 	return v, resources, t.err
 }
