@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
@@ -119,6 +120,19 @@ func needsGit(where, what string, version Version) error {
 	return fmt.Errorf("the repository %q uses %s: %w by this git; install Git %s or newer", where, what, domarkx.ErrUnsupported, version)
 }
 
+// refusals are what git says of repositories that it cannot read, and what that means. Without that, git is too old for the
+// reftable backend.
+var refusals = []struct {
+	words        []string
+	what, advice string
+}{
+	{[]string{"v1-only extension"}, "the repository's configuration contradicts itself", "set core.repositoryFormatVersion to 1 there"},
+	{[]string{"invalid value for 'extensions."}, "the repository's configuration names a format that this git does not know", "correct it, or install a newer Git"},
+	{words: []string{"refstorage", "reftable"}},
+	{[]string{"objectformat", "hash algorithm"}, "this git cannot read the hash function of the repository", "install a newer Git"},
+	{[]string{"repository extension", "repo version"}, "this git cannot read the repository", "install a newer Git"},
+}
+
 // refusal explains why git did not answer. Git reports an unreadable repository only as
 // text; no other code parses such messages.
 func (g *Git) refusal(ctx context.Context, err error) error {
@@ -133,19 +147,16 @@ func (g *Git) refusal(ctx context.Context, err error) error {
 		return err
 	}
 	words := strings.ToLower(failed.Stderr)
-	switch {
-	case strings.Contains(words, "not a git repository (or any"):
+	if strings.Contains(words, "not a git repository (or any") {
 		return fmt.Errorf("%q is %w; go into one, or make one here: git init", g.dir, ErrNoRepository)
-	case strings.Contains(words, "v1-only extension"):
-		return fmt.Errorf("%w: the repository's configuration contradicts itself (%w); set core.repositoryFormatVersion to 1 there", domarkx.ErrUnsupported, err)
-	case strings.Contains(words, "invalid value for 'extensions."):
-		return fmt.Errorf("%w: the repository's configuration names a format that this git does not know (%w); correct it, or install a newer Git", domarkx.ErrUnsupported, err)
-	case strings.Contains(words, "refstorage") || strings.Contains(words, "reftable"):
-		return needsGit(g.dir, "the reftable backend", Version{2, 45})
-	case strings.Contains(words, "objectformat") || strings.Contains(words, "hash algorithm"):
-		return fmt.Errorf("%w: this git cannot read the hash function of the repository (%w); install a newer Git", domarkx.ErrUnsupported, err)
-	case strings.Contains(words, "repository extension") || strings.Contains(words, "repo version"):
-		return fmt.Errorf("%w: this git cannot read the repository (%w); install a newer Git", domarkx.ErrUnsupported, err)
+	}
+	for _, r := range refusals {
+		if slices.ContainsFunc(r.words, func(word string) bool { return strings.Contains(words, word) }) {
+			if r.what == "" {
+				return needsGit(g.dir, "the reftable backend", Version{2, 45})
+			}
+			return fmt.Errorf("%w: %s (%w); %s", domarkx.ErrUnsupported, r.what, err, r.advice)
+		}
 	}
 	if old := g.RequireVersion(ctx); old != nil {
 		return old

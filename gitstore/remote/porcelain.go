@@ -35,27 +35,22 @@ func parsePush(out []byte, changes []refdb.Change) (results []Result, said bool)
 
 func parseLine(line string) (ref string, result Result, ok bool) {
 	fields := strings.SplitN(line, "\t", 3)
-	if len(fields) != 3 || len(fields[0]) != 1 {
+	if len(fields) != 3 {
 		return "", Result{}, false
 	}
 	_, ref, ok = strings.Cut(fields[1], ":")
 	if !ok {
 		return "", Result{}, false
 	}
-	switch fields[0][0] {
-	case ' ', '+':
-		return ref, Result{Status: Updated}, true
-	case '*':
-		return ref, Result{Status: Created}, true
-	case '-':
-		return ref, Result{Status: Deleted}, true
-	case '=':
-		return ref, Result{Status: UpToDate}, true
-	case '!':
+	if fields[0] == "!" {
 		return ref, rejection(fields[2]), true
 	}
-	return "", Result{}, false
+	status, ok := accepted[fields[0]]
+	return ref, Result{Status: status}, ok
 }
+
+// accepted are the statuses of references that the remote has accepted, by their flags.
+var accepted = map[string]Status{" ": Updated, "+": Updated, "*": Created, "-": Deleted, "=": UpToDate}
 
 // lost lists the reasons that git receive-pack gives when somebody has moved or locked a reference, or another one of the
 // same atomic push, since it was advertised.
