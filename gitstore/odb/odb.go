@@ -16,6 +16,7 @@ package odb
 import (
 	"fmt"
 	"hash"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -48,29 +49,20 @@ const (
 	Tag    Type = 4
 )
 
+var typeNames = [...]string{Commit: "commit", Tree: "tree", Blob: "blob", Tag: "tag"}
+
 // String returns Git's name of the type: commit, tree, blob or tag.
 func (t Type) String() string {
-	switch t {
-	case Commit:
-		return "commit"
-	case Tree:
-		return "tree"
-	case Blob:
-		return "blob"
-	case Tag:
-		return "tag"
+	if t < Commit || t > Tag {
+		return "type " + strconv.Itoa(int(t))
 	}
-	return "type " + strconv.Itoa(int(t))
+	return typeNames[t]
 }
 
 // parseType is the inverse of [Type.String].
 func parseType(name string) (Type, bool) {
-	for t := Commit; t <= Tag; t++ {
-		if t.String() == name {
-			return t, true
-		}
-	}
-	return 0, false
+	i := slices.Index(typeNames[:], name)
+	return Type(i), i > 0
 }
 
 // appendHeader appends the header with which Git hashes and stores an object: type, space, size in decimal, NUL.

@@ -80,8 +80,7 @@ func (w *packWriter) add(o object) error {
 		kind, size, most = &w.trees, treesSize, treesSize
 	}
 	if *kind == nil {
-		*kind = groups.Get().(*group)
-		(*kind).done = make(chan struct{})
+		*kind = &group{done: make(chan struct{})}
 	}
 	g := *kind
 	packed := groupObject{id: o.id, t: o.t}
@@ -118,20 +117,6 @@ func (w *packWriter) error() error {
 		return *err
 	}
 	return nil
-}
-
-// groups contains written groups for reuse by others. To copy contents into their memory is faster than to use new
-// memory, which the kernel has to clear.
-var groups = sync.Pool{New: func() any { return &group{objects: make([]groupObject, 0, 64)} }}
-
-// reuse offers the memory of a written group, but not the large buffers of a large object.
-func (g *group) reuse() {
-	if max(cap(g.raw), cap(g.packed)) > 4*groupSize {
-		return
-	}
-	clear(g.objects) // they hold the bases of deltas
-	g.raw, g.packed, g.objects = g.raw[:0], g.packed[:0], g.objects[:0]
-	groups.Put(g)
 }
 
 func (g *group) compress() {
@@ -218,7 +203,6 @@ func (w *packWriter) write() {
 				}
 			}
 		}
-		g.reuse()
 	}
 }
 
