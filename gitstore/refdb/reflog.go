@@ -129,7 +129,18 @@ func (r *Refs) ForgetValues(forgotten func(id string) bool, prefixes ...string) 
 	if r.git.Reftable {
 		return r.forgetLines(func(l logLine) bool { return forgotten(l.now) }, prefixes)
 	}
-	return r.eachLog(prefixes, func(path string) error { return forgetValues(path, forgotten) })
+	return r.eachLog(prefixes, func(line string) (string, bool) {
+		old, now, rest, ok := parseLine(line)
+		switch {
+		case !ok:
+			return line, false
+		case forgotten(now):
+			return "", true
+		case forgotten(old):
+			return strings.Repeat("0", len(old)) + " " + now + rest, true
+		}
+		return line, false
+	})
 }
 
 // RewriteReasons replaces the reasons in the reflogs of all references of this program. rewrite returns the new reason, and
@@ -142,72 +153,44 @@ func (r *Refs) RewriteReasons(rewrite func(reason string) (string, bool)) error 
 	if r.git.Reftable {
 		return r.forgetLines(func(l logLine) bool { _, changed := rewrite(l.reason); return changed }, ours[:])
 	}
-	return r.eachLog(ours[:], func(path string) error { return rewriteReasons(path, rewrite) })
+	return r.eachLog(ours[:], func(line string) (string, bool) {
+		head, reason, ok := strings.Cut(line, "\t")
+		if now, differs := rewrite(reason); ok && differs {
+			return head + "\t" + now, true
+		}
+		return line, false
+	})
 }
 
-// eachLog calls change for each file with a reflog below prefixes.
-func (r *Refs) eachLog(prefixes []string, change func(path string) error) error {
+// eachLog replaces the lines in all reflogs below prefixes that change reports to differ.
+func (r *Refs) eachLog(prefixes []string, change func(line string) (now string, differs bool)) error {
 	for _, prefix := range prefixes {
 		err := filepath.WalkDir(r.path("logs/"+strings.TrimSuffix(prefix, "/")), func(path string, d fs.DirEntry, err error) error {
+			if errors.Is(err, fs.ErrNotExist) {
+				return nil
+			}
 			if err != nil || !d.Type().IsRegular() {
-				if errors.Is(err, fs.ErrNotExist) {
-					return nil
-				}
 				return err
 			}
-			return change(path)
+			data, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			var out strings.Builder
+			changed := false
+			for line := range strings.Lines(string(data)) {
+				now, differs := change(line)
+				out.WriteString(now)
+				changed = changed || differs
+			}
+			if !changed {
+				return nil
+			}
+			return atomicfile.Replace(path, []byte(out.String()))
 		})
 		if err != nil {
 			return fmt.Errorf("changing the reflogs of %q: %w", prefix, err)
 		}
 	}
 	return nil
-}
-
-func rewriteReasons(path string, rewrite func(reason string) (string, bool)) error {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
-	var out strings.Builder
-	changed := false
-	for line := range strings.Lines(string(data)) {
-		head, reason, ok := strings.Cut(line, "\t")
-		if now, differs := rewrite(reason); ok && differs {
-			line, changed = head+"\t"+now, true
-		}
-		out.WriteString(line)
-	}
-	if !changed {
-		return nil
-	}
-	return atomicfile.Replace(path, []byte(out.String()))
-}
-
-func forgetValues(path string, forgotten func(id string) bool) error {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
-	var kept strings.Builder
-	changed := false
-	for line := range strings.Lines(string(data)) {
-		old, now, rest, ok := parseLine(line)
-		if !ok {
-			kept.WriteString(line)
-			continue
-		}
-		if forgotten(now) {
-			changed = true
-			continue
-		}
-		if forgotten(old) {
-			old, changed = strings.Repeat("0", len(old)), true
-		}
-		kept.WriteString(old + " " + now + rest)
-	}
-	if !changed {
-		return nil
-	}
-	return atomicfile.Replace(path, []byte(kept.String()))
 }

@@ -73,29 +73,42 @@ func (r *Refs) lockOf(name string) string {
 // user. It cannot see processes in other containers or on other machines.
 func (r *Refs) unlockAbandoned(ctx context.Context, name string) error {
 	path := r.path(name)
+	var first time.Time
+	return watch(ctx, path, func(info os.FileInfo, waited time.Duration) (bool, error) {
+		written := info.ModTime()
+		if first.IsZero() {
+			first = written
+		}
+		old := written.Before(bootTime())
+		if !written.Equal(first) || !old && r.livingGit(written) != nil {
+			return true, nil // another process is using it
+		}
+		if !old && time.Since(written) <= r.patience && waited <= r.patience {
+			return false, nil
+		}
+		if err := ignoreMissing(os.Remove(path)); err != nil {
+			return true, readOnly("removing a lock file that no running process holds", err)
+		}
+		return true, nil
+	})
+}
+
+// watch looks at a lock file every 20 milliseconds, until look says that it is done, or the file is gone or another one.
+func watch(ctx context.Context, path string, look func(info os.FileInfo, waited time.Duration) (done bool, err error)) error {
 	first, err := os.Lstat(path)
 	if err != nil {
 		return ignoreMissing(err)
 	}
-	seen := time.Now()
-	for {
+	for began := time.Now(); ; {
 		info, err := os.Lstat(path)
 		if err != nil {
 			return ignoreMissing(err)
 		}
-		written := info.ModTime()
-		if !info.Mode().IsRegular() || !os.SameFile(first, info) || !written.Equal(first.ModTime()) {
-			return nil // another process is using it
-		}
-		old := written.Before(bootTime())
-		if !old && r.livingGit(written) != nil {
+		if !info.Mode().IsRegular() || !os.SameFile(first, info) {
 			return nil
 		}
-		if old || time.Since(written) > r.patience || time.Since(seen) > r.patience {
-			if err := ignoreMissing(os.Remove(path)); err != nil {
-				return readOnly("removing a lock file that no running process holds", err)
-			}
-			return nil
+		if done, err := look(info, time.Since(began)); done || err != nil {
+			return ignoreMissing(err)
 		}
 		select {
 		case <-ctx.Done():
@@ -143,37 +156,20 @@ type owner struct {
 // r.patience. After that it removes the file if that git holds locks for a short time only, and otherwise returns an error.
 func (r *Refs) unlockPath(ctx context.Context, name string, since time.Time, ours func(content string) bool) error {
 	path := r.path(name)
-	first, err := os.Lstat(path)
-	if err != nil {
-		return ignoreMissing(err)
-	}
-	deadline := time.Now().Add(r.patience)
-	for {
-		info, err := os.Lstat(path)
-		if err != nil {
-			return ignoreMissing(err)
-		}
+	return watch(ctx, path, func(info os.FileInfo, waited time.Duration) (bool, error) {
 		content, err := readSmall(path)
-		if err != nil {
-			return ignoreMissing(err)
+		if err != nil || info.ModTime().Before(since) || !ours(string(content)) {
+			return true, err
 		}
-		if !info.Mode().IsRegular() || info.ModTime().Before(since) || !ours(string(content)) || !os.SameFile(first, info) {
-			return nil
+		holder, late := r.livingGit(info.ModTime()), waited > r.patience
+		switch {
+		case holder == nil || late && !holder.lasting:
+			return true, os.Remove(path)
+		case late:
+			return true, fmt.Errorf("%s may hold the lock file %q; wait for it or end it, then try again", holder.name, path)
 		}
-		holder := r.livingGit(info.ModTime())
-		late := time.Now().After(deadline)
-		if holder == nil || late && !holder.lasting {
-			return ignoreMissing(os.Remove(path))
-		}
-		if late {
-			return fmt.Errorf("%s may hold the lock file %q; wait for it or end it, then try again", holder.name, path)
-		}
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-time.After(20 * time.Millisecond):
-		}
-	}
+		return false, nil
+	})
 }
 
 func ignoreMissing(err error) error {
