@@ -1,8 +1,8 @@
 // Package derived keeps the files that can be made again from the objects of a repository: lists, indexes and results of
 // scans. They are in the directory of this program's state, and anybody may remove them at any time.
 //
-// Each of them is of a [Kind], and all kinds are in one table here. So redactions and the collection of garbage loop over
-// the table, and do not depend on whoever writes a file.
+// Each of them is of a [Kind], and all kinds are in one table here. So redactions loop over the table, and do not depend on
+// whoever writes a file.
 package derived
 
 import (

@@ -4,10 +4,12 @@
 package purge
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -145,7 +147,7 @@ func (p *purger) protect(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var input bytes.Buffer
+	var input strings.Builder
 	for _, text := range append(roots, p.Keep...) {
 		if id, err := odb.ParseID(text); err == nil && p.Objects.Has(id) {
 			fmt.Fprintln(&input, id)
@@ -160,20 +162,19 @@ func (p *purger) protect(ctx context.Context) error {
 		delete(p.remove, id)
 		return nil
 	}
-	args := []string{"rev-list", "--objects", "--no-object-names", "--all", "--reflog", "--indexed-objects"}
-	err = p.lines(ctx, gitcmd.Command{Args: append(args, "--stdin"), Stdin: bytes.NewReader(input.Bytes())}, use)
+	err = p.lines(ctx, input.String(), use, "rev-list", "--objects", "--no-object-names", "--all", "--reflog", "--indexed-objects", "--stdin")
 	if err != nil {
 		return err
 	}
-	err = p.lines(ctx, gitcmd.Command{Args: []string{"rev-list", "--all", "--reflog", "--stdin"}, Stdin: &input}, func(line []byte) error {
+	err = p.lines(ctx, input.String(), func(line []byte) error {
 		id, err := odb.ParseID(string(line))
 		known[id] = true
 		return err
-	})
+	}, "rev-list", "--all", "--reflog", "--stdin")
 	if err != nil {
 		return err
 	}
-	return p.lines(ctx, gitcmd.Command{Args: []string{"cat-file", "--batch-all-objects", "--unordered", "--batch-check=%(objectname) %(objecttype)"}}, func(line []byte) error {
+	return p.lines(ctx, "", func(line []byte) error {
 		text, kind, _ := bytes.Cut(line, []byte(" "))
 		if string(kind) != "commit" {
 			return nil
@@ -187,38 +188,22 @@ func (p *purger) protect(ctx context.Context) error {
 			return err
 		}
 		return p.walk(id, map[odb.ID]bool{}, func(id odb.ID) { delete(p.remove, id) })
-	})
+	}, "cat-file", "--batch-all-objects", "--unordered", "--batch-check=%(objectname) %(objecttype)")
 }
 
 // lines runs git and calls line for each line of its output.
-func (p *purger) lines(ctx context.Context, c gitcmd.Command, line func([]byte) error) error {
-	w := &lineWriter{line: line}
-	c.Stdout = w
-	if _, err := p.Git.Do(ctx, c); err != nil {
-		return errors.Join(w.err, err)
+func (p *purger) lines(ctx context.Context, input string, line func([]byte) error, args ...string) error {
+	list, err := p.Git.Start(ctx, args...)
+	if err != nil {
+		return err
 	}
-	return w.err
-}
-
-type lineWriter struct {
-	line func([]byte) error
-	rest []byte
-	err  error
-}
-
-func (w *lineWriter) Write(data []byte) (int, error) {
-	w.rest = append(w.rest, data...)
-	left := w.rest
-	for w.err == nil {
-		line, rest, ok := bytes.Cut(left, []byte("\n"))
-		if !ok {
-			break
-		}
-		left = rest
-		w.err = w.line(line)
+	_, err = io.WriteString(list.Stdin, input)
+	err = errors.Join(err, list.Stdin.Close())
+	for lines := bufio.NewScanner(list.Stdout); err == nil && lines.Scan(); {
+		err = line(lines.Bytes())
 	}
-	w.rest = append(w.rest[:0], left...)
-	return len(data), w.err
+	_, unread := io.Copy(io.Discard, list.Stdout)
+	return errors.Join(err, unread, list.Wait())
 }
 
 // maxPseudoRef is the size in bytes of the largest file in which pseudoRefs looks for ids.

@@ -201,17 +201,14 @@ func (c *fileCache) of(id odb.ID, read func() (fileRecords, error)) (fileRecords
 		return read()
 	}
 	c.mu.Lock()
-	records, ok := c.directories[id]
-	c.mu.Unlock()
-	if ok {
+	defer c.mu.Unlock()
+	if records, ok := c.directories[id]; ok {
 		return records, nil
 	}
 	records, err := read()
 	if err != nil {
 		return nil, err
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	if c.directories == nil || len(c.directories) >= maxCachedDirectories {
 		c.directories = map[odb.ID]fileRecords{}
 	}

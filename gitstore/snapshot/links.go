@@ -3,7 +3,6 @@ package snapshot
 import (
 	"context"
 	"errors"
-	"slices"
 	"sync"
 
 	"github.com/domarkx/domarkx/format/domarkx"
@@ -59,32 +58,24 @@ func (r Reader) IsVersion(id odb.ID) bool {
 	return err == nil
 }
 
-// linkWalks contains the searches for links in the histories of some snapshots, so that reading all messages of a
+// linkWalks contains the last search for links in the history of a snapshot, so that reading all messages of a
 // session searches its history once and not for each message.
 type linkWalks struct {
-	mu     sync.Mutex
-	recent []*linkWalk // the most recently used last
+	mu   sync.Mutex
+	last *linkWalk
 }
-
-// maxLinkWalks is the maximum number of searches that are kept.
-const maxLinkWalks = 4
 
 // of returns the search in the history of a snapshot. If w is nil, it always returns a new one.
 func (l *linkWalks) of(snapshot string) *linkWalk {
-	walk := &linkWalk{snapshot: snapshot}
 	if l == nil {
-		return walk
+		return &linkWalk{snapshot: snapshot}
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if i := slices.IndexFunc(l.recent, func(w *linkWalk) bool { return w.snapshot == snapshot }); i >= 0 {
-		walk = l.recent[i]
-		l.recent = slices.Delete(l.recent, i, i+1)
-	} else if len(l.recent) == maxLinkWalks {
-		l.recent = slices.Delete(l.recent, 0, 1)
+	if l.last == nil || l.last.snapshot != snapshot {
+		l.last = &linkWalk{snapshot: snapshot}
 	}
-	l.recent = append(l.recent, walk)
-	return walk
+	return l.last
 }
 
 // A linkWalk is a search for links in the history of a snapshot, which begins with the newest commits.

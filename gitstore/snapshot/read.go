@@ -32,12 +32,9 @@ func NewReader(db *odb.Database, shallow string) Reader {
 	return Reader{Reader: version.NewReader(db), db: db, objects: object.NewReader(db), shallow: shallow, links: &linkWalks{}, files: &fileCache{}}
 }
 
-// A commit message states the number of messages, but may be forged. maxReserve is the largest number for which memory
-// is allocated at once. maxGrown is that number if the last of the messages exists.
-const (
-	maxReserve = 1 << 14
-	maxGrown   = 1 << 20
-)
+// maxReserve is the largest number of messages for which memory is allocated at once: a commit message states their number, but
+// may be forged.
+const maxReserve = 1 << 14
 
 // snapshot reads the commit of a snapshot.
 func (r Reader) snapshot(id string) (*codec.Commit, domarkx.Info, error) {
@@ -127,14 +124,7 @@ func (r Reader) Load(ctx context.Context, id string) (*domarkx.State, error) {
 
 func (r Reader) state(ctx context.Context, root []odb.TreeEntry, messages int) (*domarkx.State, error) {
 	state := &domarkx.State{}
-	reserve := min(messages, maxReserve)
-	if messages > reserve { // growing the slice would take twice the memory; so trust the number if the last message exists
-		if _, err := r.entry(root, messages-1); err != nil {
-			return nil, err
-		}
-		reserve = min(messages, maxGrown)
-	}
-	state.Thread.Live = make([]domarkx.Entry, 0, reserve)
+	state.Thread.Live = make([]domarkx.Entry, 0, min(messages, maxReserve))
 	var err error
 	state.Headers, state.Thread.Dead, err = r.parts(ctx, root, messages, func(e domarkx.Entry) { state.Thread.Live = append(state.Thread.Live, e) })
 	return state, err

@@ -39,15 +39,15 @@ func (b *Builder) CommitVersion(ctx context.Context, workspace string, c domarkx
 	line := b.versions()
 	var parents []odb.ID
 	for _, id := range c.Parents {
-		p, err := line.at(id)
+		var p ancestor
+		oid, err := odb.ParseID(id)
+		if err == nil {
+			p, err = line.read(oid)
+		}
 		if err != nil {
 			return domarkx.Version{}, fmt.Errorf("parent of a version: %w", err)
 		}
 		v.Number = max(v.Number, p.number+1)
-		oid, err := odb.ParseID(p.id)
-		if err != nil {
-			return domarkx.Version{}, err
-		}
 		parents = append(parents, oid)
 	}
 	tree, err := b.versionTree(c.Resources)

@@ -181,17 +181,14 @@ const maxNodes = 16
 // node returns a node of the chunk tree.
 func (l *Content) node(c child) (node, error) {
 	l.mu.Lock()
-	n, ok := l.nodes[c.id]
-	l.mu.Unlock()
-	if ok && n.size == c.size {
+	defer l.mu.Unlock()
+	if n, ok := l.nodes[c.id]; ok && n.size == c.size {
 		return n, nil
 	}
 	n, err := l.readNode(c)
 	if err != nil {
 		return node{}, err
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	if l.nodes == nil || len(l.nodes) >= maxNodes {
 		l.nodes = map[odb.ID]node{}
 	}
