@@ -2,6 +2,7 @@ package codec
 
 import (
 	"fmt"
+	"net/url"
 	"path"
 	"strings"
 
@@ -35,7 +36,7 @@ func IncludeName(p string) (string, error) {
 
 // IncludePath returns the path of an included file from the name of its tree entry.
 func IncludePath(name string) (string, error) {
-	p, err := UnescapeField(name)
+	p, err := url.PathUnescape(name)
 	if err == nil {
 		var again string
 		if again, err = IncludeName(p); err == nil && again != name {
