@@ -138,6 +138,9 @@ const nearby = 32
 func (m *SessionManager) LinkAt(ctx context.Context, snapshot string, k int) (string, error) {
 	for end, from := k+1, max(0, k+1-nearby); end > 0; end, from = from, 0 {
 		entries, err := m.store.EntriesBetween(ctx, snapshot, from, end)
+		if err == nil && len(entries) < end-from {
+			_, err = m.store.Entry(ctx, snapshot, k) // says that there is no such message
+		}
 		if err == nil {
 			err = m.SoundLinks(ctx, snapshot, entries)
 		}
