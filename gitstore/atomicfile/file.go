@@ -63,16 +63,18 @@ func (f *File) Commit() error {
 	return SyncDir(filepath.Dir(f.path))
 }
 
-// CommitNew is Commit for a path that must not exist: the error is [fs.ErrExist] then.
+// CommitNew is Commit for a path that must not exist: if it does, the error is [fs.ErrExist].
 func (f *File) CommitNew() error {
+	defer f.Abort() //nolint:errcheck // the path has the content
 	err := f.Sync()
-	if err == nil {
-		err = f.name()
+	switch { // unlike a rename, a link never replaces a file
+	case err != nil:
+	case f.temp == "":
+		err = Link(f.File, f.path)
+	default:
+		err = os.Link(f.temp, f.path)
 	}
-	if err == nil {
-		err = os.Link(f.temp, f.path) // unlike a rename, a link never replaces a file
-	}
-	if err = errors.Join(err, f.Abort()); err != nil {
+	if err != nil {
 		return err
 	}
 	if err := SyncDir(filepath.Dir(f.path)); err != nil {
