@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/domarkx/domarkx/format/domarkx"
@@ -18,8 +19,8 @@ import (
 	"github.com/domarkx/domarkx/gitstore/glob"
 )
 
-// syncEvery is how much time passes at least between two syncs of a growing journal. A kill loses nothing; a
-// power failure loses at most what arrived within such a time.
+// syncEvery is the maximum time until a piece is synced to disk. A kill loses nothing; a power failure loses at most what
+// arrived in this time.
 const syncEvery = 500 * time.Millisecond
 
 // maxJournal is the maximum size in bytes of a journal that is read again.
@@ -30,9 +31,11 @@ const maxJournal = 256 << 20
 type journal struct {
 	path   string
 	header journalHeader
-	file   *os.File // nil until the first piece
-	synced time.Time
-	err    error
+
+	mu      sync.Mutex
+	file    *os.File    // nil until the first piece
+	pending *time.Timer // calls sync; nil if everything is synced
+	err     error
 }
 
 // A journalHeader is the first line of a journal.
@@ -70,14 +73,25 @@ func (t *turn) newJournal(ctx context.Context, id domarkx.ID) (*journal, error) 
 
 // add appends a piece. [journal.close] returns its errors.
 func (j *journal) add(p journalPiece) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
 	if j.file == nil && j.err == nil {
 		j.err = j.open()
 	}
 	if j.err == nil {
 		j.err = j.line(p)
 	}
-	if now := time.Now(); j.err == nil && now.Sub(j.synced) >= syncEvery {
-		j.err, j.synced = j.file.Sync(), now
+	if j.err == nil && j.pending == nil {
+		j.pending = time.AfterFunc(syncEvery, j.sync)
+	}
+}
+
+// sync syncs what was added since the last time.
+func (j *journal) sync() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.pending != nil {
+		j.err, j.pending = errors.Join(j.err, j.file.Sync()), nil
 	}
 }
 
@@ -95,13 +109,19 @@ func (j *journal) open() error {
 		j.file, err = os.OpenFile(j.path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	}
 	if err == nil {
-		j.synced, err = time.Now(), j.line(j.header)
+		err = j.line(j.header)
 	}
 	return err
 }
 
 // close closes the journal. It returns the first error of recording, if any.
 func (j *journal) close() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.pending != nil {
+		j.pending.Stop()
+		j.pending = nil
+	}
 	if j.file != nil {
 		j.err = errors.Join(j.err, j.file.Close())
 	}
