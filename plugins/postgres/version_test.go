@@ -93,14 +93,6 @@ func TestVersions(t *testing.T) {
 	if again := db.Commit(m); again != full {
 		t.Errorf("the version changed after a load:\n%s", cmp.Diff(files, databasetest.Files(t, m, again)))
 	}
-	if given := m.Stored(); !testing.Short() {
-		if again := db.Commit(m); again != full {
-			t.Error("the version changed after a load")
-		}
-		if n := m.Stored() - given; n > 0 {
-			t.Errorf("%d contents were given again", n)
-		}
-	}
 	if got := db.Try("execute", "SELECT nextval('s'), count FROM mv", ""); !strings.HasSuffix(got, `"rows":[[13,2]]}`) {
 		t.Errorf("afterwards: %s", got)
 	}
