@@ -60,7 +60,7 @@ func (c *command) launch(ctx context.Context) (*Program, report, error) {
 	}
 	if err != nil {
 		files.close()
-		return nil, report{}, fmt.Errorf("starting %q: starting a command: %w", c.Program, err)
+		return nil, report{}, fmt.Errorf("starting %q: %w", c.Program, err)
 	}
 	for _, f := range []*os.File{in, out, errs} {
 		f.Close()
