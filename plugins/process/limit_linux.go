@@ -109,7 +109,7 @@ func (c command) over() string {
 	// Memory that processes share counted for each of them. What each of them has of it takes longer to find out.
 	memory = 0
 	for _, pid := range processes {
-		memory += share(pid, all[pid].pages*int64(os.Getpagesize()))
+		memory += share(pid)
 	}
 	if memory+files <= c.Memory {
 		return ""
@@ -117,25 +117,27 @@ func (c command) over() string {
 	return limit.Memory.Over(c.Memory)
 }
 
-// share returns the memory of a process, with its part of shared pages (proc_pid_smaps(5)); fallback
-// where that is hidden.
-func share(pid int, fallback int64) int64 {
-	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/smaps_rollup")
-	if err != nil {
-		return fallback
-	}
+// share returns the memory of a process with its part of shared pages (proc_pid_smaps(5)), or with all of them where its part is
+// hidden. It is 0 for a process that has ended.
+func share(pid int) int64 {
+	dir := "/proc/" + strconv.Itoa(pid)
+	data, _ := os.ReadFile(dir + "/smaps_rollup")
 	for line := range bytes.Lines(data) {
 		if size, ok := bytes.CutPrefix(line, []byte("Pss:")); ok {
-			fields := bytes.Fields(size)
-			if len(fields) == 0 {
-				break
-			}
-			if kib, err := strconv.ParseInt(string(fields[0]), 10, 64); err == nil {
-				return kib << 10
-			}
+			return number(size, 0) << 10
 		}
 	}
-	return fallback
+	data, _ = os.ReadFile(dir + "/statm")
+	return number(data, 1) * int64(os.Getpagesize())
+}
+
+// number returns a field of a text as a number, 0 if it is none.
+func number(text []byte, field int) int64 {
+	if fields := bytes.Fields(text); len(fields) > field {
+		n, _ := strconv.ParseInt(string(fields[field]), 10, 64)
+		return n
+	}
+	return 0
 }
 
 // limitForks makes forks fail in the command that is far over its limit, in case the supervisor does not get a processor to
