@@ -77,7 +77,11 @@ func (c cache) write(path string) error {
 	if path == "" {
 		return nil
 	}
-	var data []byte
+	size := trailerSize
+	for directory, records := range c {
+		size += len(directory) + len(records) + 2*binary.MaxVarintLen32
+	}
+	data := make([]byte, 0, size)
 	for directory, records := range c {
 		data = appendString(data, directory)
 		data = append(binary.AppendUvarint(data, uint64(len(records))), records...)
