@@ -49,7 +49,7 @@ type Messages interface {
 	Link(ctx context.Context, id string, k int) (string, error)
 }
 
-// Changing is what a mount needs to change sessions. It is not used when the mount is read-only.
+// Changing has the functions with which a mount changes sessions. It is not used when the mount is read-only.
 type Changing struct {
 	Names    sessions.Names
 	Saver    sessions.Saver
@@ -57,7 +57,7 @@ type Changing struct {
 	Drafts   string            // directory of the journals
 }
 
-// WorkspaceSource is what a mount needs to show workspaces.
+// WorkspaceSource has the workspaces that a mount shows.
 type WorkspaceSource struct {
 	Workspaces workspaces.Workspaces // nil shows none
 	Versions   workspaces.Versions

@@ -21,7 +21,7 @@ func (rowsOption[R]) row() any { return []R{} }
 // print prints a list as a table or as a JSON array, through the pager if it is longer than the screen.
 func (o rowsOption[R]) print(inv *invocation, list []R) error { return printResults(inv, o.JSON, list) }
 
-// printAll is print for a list of which parts could not be read. It reports these as well, and then returns errNo.
+// printAll is print for a list that could be read only in part. It reports these as well, and then returns errNo.
 func (o rowsOption[R]) printAll(inv *invocation, list []R, bad ...error) error {
 	if err := o.print(inv, list); err != nil {
 		return err

@@ -10,7 +10,7 @@ import (
 )
 
 // zstdFrame returns a Zstandard frame of blocks that are not compressed (RFC 8878, section 3.1.1). A decoder has to keep
-// the last window bytes of what it read, a power of two, for blocks that may refer to them.
+// the last window bytes that it read, a power of two, for blocks that may refer to them.
 func zstdFrame(content []byte, window int) []byte {
 	const most = 128 << 10 // bytes of a block
 	exponent := 0

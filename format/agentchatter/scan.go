@@ -31,7 +31,7 @@ func (p *pieces) scan(item func(extent) error) error {
 	return err
 }
 
-// at returns the offset of the end of what was read last.
+// at returns the offset behind the last token.
 func (s *scanner) at() int64 { return s.start + s.InputOffset() }
 
 func (s *scanner) document() error {

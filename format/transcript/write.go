@@ -47,7 +47,7 @@ type Writer struct {
 	failed error
 }
 
-// A source is what is written.
+// A source is the session to write.
 type source struct {
 	header   domarkx.Header
 	messages format.Messages

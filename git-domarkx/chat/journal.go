@@ -86,7 +86,7 @@ func (j *journal) add(p journalPiece) {
 	}
 }
 
-// sync syncs what was added since the last time.
+// sync syncs the pieces that were added since the last time.
 func (j *journal) sync() {
 	j.mu.Lock()
 	defer j.mu.Unlock()

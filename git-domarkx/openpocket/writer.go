@@ -206,7 +206,7 @@ type unreadableFileError struct{ error }
 
 func (e *unreadableFileError) Unwrap() error { return e.error }
 
-// A fileReader tells errors of reading from those of storing.
+// A fileReader distinguishes errors of reading from those of storing.
 type fileReader struct{ f *os.File }
 
 func (r fileReader) Read(p []byte) (int, error) {

@@ -58,7 +58,7 @@ func (p *page) write(text string, args ...any) { p.WriteString(string(html.Marku
 
 func (p *page) heading(s string) { p.write("<h1>%s</h1>\n", s) }
 
-// header writes the header of a page, with what is below its heading.
+// header writes the header of a page, with the lines below its heading.
 func (p *page) header(title string, below html.Markup) {
 	p.write("<header><h1>%s</h1>\n%s</header>\n", title, below)
 }

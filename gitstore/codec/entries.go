@@ -122,7 +122,7 @@ func parseExtent(l *domarkx.Layout, digest, size string) (err error) {
 	return nil
 }
 
-// splitLines returns the lines of a file, each of which must end with LF.
+// splitLines returns the lines of a file. Each must end with LF.
 func splitLines(data []byte) ([]string, error) {
 	if len(data) == 0 {
 		return nil, nil

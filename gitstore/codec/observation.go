@@ -78,7 +78,7 @@ func decodeObserved(v *domarkx.Version, t *trailers) {
 	v.Shared = t.texts(trailerShared, "names in ascending order", MaxShared)
 }
 
-// texts returns an array of at most that many strings, in ascending order and canonical form; nil if there is no such trailer.
+// texts returns an array of at most that many strings, in ascending order and canonical form; nil without such a trailer.
 func (t *trailers) texts(key, expected string, most int) []string {
 	text, ok := t.values[key]
 	if !ok {

@@ -131,7 +131,7 @@ func (t *trailers) replacement() domarkx.Replacement {
 	return domarkx.Replacement{Replaces: id, SameTexts: same}
 }
 
-// optional returns the value of a trailer that parse returns; nil if there is no such trailer.
+// optional returns the value of a trailer that parse returns; nil without such a trailer.
 func optional[T any](t *trailers, key, expected string, parse func(text string) *T) *T {
 	text, ok := t.values[key]
 	if !ok {

@@ -129,7 +129,7 @@ func readDir(path string) ([]fs.DirEntry, error) {
 	return dir.ReadDir(-1)
 }
 
-// merge joins two lists, of which the second one is sorted; loose references replace packed ones of the same name.
+// merge joins two lists, the second one sorted; loose references replace packed ones of the same name.
 func merge(loose, packed []Ref) []Ref {
 	if len(loose) == 0 {
 		return packed

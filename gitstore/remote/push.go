@@ -187,7 +187,7 @@ func (c *Client) note(ctx context.Context, to Remote, changes []refdb.Change, re
 // maxHostText is the maximum size of a host's text in a [Result], in bytes.
 const maxHostText = 2000
 
-// hostText returns what a host and its hooks have printed during a push, in one line.
+// hostText returns the output of a host and its hooks during a push, in one line.
 func hostText(err error) string {
 	var failed *gitcmd.Error
 	if !errors.As(err, &failed) {

@@ -145,7 +145,7 @@ func TestOpenBesideRenames(t *testing.T) {
 	})
 }
 
-// TestOpenFileNeverBlocks opens what is no regular file: a FIFO without a writer at once, and a link not at all.
+// TestOpenFileNeverBlocks opens special files: a FIFO without a writer at once, and a link not at all.
 func TestOpenFileNeverBlocks(t *testing.T) {
 	inside, _ := tree(t)
 	d := open(t, inside)

@@ -21,7 +21,7 @@ type config struct {
 	env     []string // NAME=VALUE
 }
 
-// settings are what a container is created with.
+// settings are the settings of a new container.
 type settings struct {
 	Image     string            `json:"image,omitempty"`
 	Network   string            `json:"network,omitempty"`

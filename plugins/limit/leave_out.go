@@ -8,7 +8,7 @@ import (
 	"github.com/domarkx/domarkx/format/domarkx"
 )
 
-// A Usage is what a directory would add to a version.
+// A Usage is the size that a directory would add to a version.
 type Usage struct {
 	Path  string
 	Below []*Usage      // the directories in it

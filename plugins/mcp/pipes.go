@@ -44,7 +44,7 @@ type pipes struct {
 	progress
 }
 
-// asides counts what a program writes besides answers. Only Read uses it.
+// asides counts the lines and messages of a program that are not answers. Only Read uses it.
 type asides struct {
 	stray                  func(line string) // receives the first line that is no message
 	messages               int               // requests and notifications

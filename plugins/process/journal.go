@@ -36,7 +36,7 @@ type Journal struct {
 }
 
 // Follow starts to read until the end. Without a log file, of path "" or one that cannot be written, the rest still
-// works. tell is nil for nobody to be told.
+// works. tell may be nil.
 func Follow(from io.Reader, path string, tell func(line string), redact func(text string) string) *Journal {
 	j := &Journal{path: path, tell: tell, redact: redact, left: maxLog, done: make(chan struct{})}
 	go j.follow(from)

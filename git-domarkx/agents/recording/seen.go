@@ -51,7 +51,7 @@ func (s Seen) write(dir string) error {
 	return atomicfile.Replace(seenPath(dir), data)
 }
 
-// transcripts are what a watcher knows about the transcripts of all agents.
+// transcripts has the state of the transcripts of all agents.
 type transcripts struct {
 	seen   Seen
 	dirty  bool                 // whether seen changed since it was written

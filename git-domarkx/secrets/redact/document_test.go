@@ -188,7 +188,7 @@ func TestRemember(t *testing.T) {
 	}
 }
 
-// TestParts divides any text into parts that together are the text, each of which ends at a line end where it can.
+// TestParts divides any text into parts that together are the text, and end at line ends where they can.
 func TestParts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringMatching(`[ab\n]{0,60}`).Draw(t, "text")

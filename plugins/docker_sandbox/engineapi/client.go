@@ -21,7 +21,7 @@ import (
 	"time"
 )
 
-// Limits in bytes of what is read of an answer. A container in a list takes some kilobytes.
+// Limits of an answer, in bytes. A container in a list takes some kilobytes.
 const (
 	maxAnswer = 16 << 20
 	maxError  = 8 << 10
@@ -33,7 +33,7 @@ var (
 	ErrConflict = errors.New("conflict")
 )
 
-// An Error is the answer of an engine that did not do what it was asked for.
+// An Error is the answer of an engine to a request that failed.
 type Error struct {
 	Status  int // of HTTP
 	Message string

@@ -46,7 +46,7 @@ func (c *Client) Images(ctx context.Context) ([]Image, error) {
 	return get[[]Image](ctx, c, "/images/json", nil)
 }
 
-// A Config is what a container is created with.
+// A Config has the settings of a new container.
 type Config struct {
 	Image, Hostname, User, WorkingDir       string
 	Entrypoint, Cmd                         []string

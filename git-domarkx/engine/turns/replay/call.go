@@ -89,7 +89,7 @@ func (r *replayer) close(ctx context.Context) error {
 	return r.live.Close(ctx)
 }
 
-// again repeats a call and commits what it leaves without storing a version of the workspace.
+// again repeats a call and commits the result without storing a version of the workspace.
 func (r *replayer) again(ctx context.Context, block domarkx.Block) (toolcall.Outcome, error) {
 	p, err := r.gate.Permit(ctx, trust.Call{By: r.within, In: r.live, Block: block})
 	resource, result := p.What().Resource, domarkx.Result{}

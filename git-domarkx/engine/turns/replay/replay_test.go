@@ -21,7 +21,7 @@ var threeCalls = enginetest.NotesConfig + "\n## user\n\ngo\n\n## assistant\n\n" 
 	"\n## user\n\non\n\n## assistant\n\n" + enginetest.CallBlock("write", `{"name": "a", "text": "2"}`) + "\n" + enginetest.CallBlock("write", `{"name": "b", "text": "2"}`) +
 	"\n## assistant\n\n" + enginetest.CallBlock("write", `{"name": "c", "text": "3"}`)
 
-// run makes the calls of the session s, of which some fail.
+// run makes the calls of the session s; some fail.
 func run(c *enginetest.Clone, failed int) {
 	c.T.Helper()
 	if ran, err := c.Run(c.T.Context(), turns.RunRequest{Name: "s"}); err != nil || ran.Failed != failed {

@@ -12,7 +12,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/toolcall"
 )
 
-// A Message is what is searched of a message.
+// A Message has the parts of a message that are searched.
 type Message struct {
 	Role  domarkx.Role
 	Model string
