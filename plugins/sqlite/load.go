@@ -21,8 +21,9 @@ func (r *resource) Load(ctx context.Context, reader domarkx.VersionReader, versi
 	if err != nil {
 		return err
 	}
-	defer f.Abort()
-	if err := restore(ctx, reader, version, f); err != nil {
+	defer f.Abort() //nolint:errcheck // an error before it says more
+	// The new database is durable before anything of the old one is removed.
+	if err := errors.Join(restore(ctx, reader, version, f), f.Sync()); err != nil {
 		return err
 	}
 	if err := r.leave(ctx); err != nil {
