@@ -48,7 +48,8 @@ type Tool struct {
 	ReadOnly bool
 }
 
-// NewTool returns a tool whose arguments are an object of only these properties, in JSON, of which some are required.
+// NewTool returns a tool with a schema for its arguments: an object that has only these properties. properties is the members
+// of a JSON object, and required lists the names of those that must be given, as JSON strings.
 func NewTool(name, description, properties, required string) Tool {
 	return Tool{Name: name, Description: description, Schema: jsonvalue.MustParse(
 		`{"type": "object", "properties": {` + properties + `}, "required": [` + required + `], "additionalProperties": false}`)}

@@ -35,8 +35,8 @@ type Journal struct {
 	line []byte // the last line, still incomplete
 }
 
-// Follow starts to read until the end. Without a log file, of path "" or one that cannot be written, the rest still
-// works. tell may be nil.
+// Follow reads a program's standard error until its end. It writes no log if path is "" or cannot be written, and shows
+// no lines to the user if tell is nil.
 func Follow(from io.Reader, path string, tell func(line string), redact func(text string) string) *Journal {
 	j := &Journal{path: path, tell: tell, redact: redact, left: maxLog, done: make(chan struct{})}
 	go j.follow(from)

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestUninstallAfterEdit edits a settings file between two installations, of which the second one adds the server. Nothing
-// of ours is left after that.
+// TestUninstallAfterEdit checks that uninstalling removes everything that was installed, also if the user edited the settings
+// before the server was installed as well.
 func TestUninstallAfterEdit(t *testing.T) {
 	a := agent(t, "gemini")
 	u := newUser(t, t.TempDir())
