@@ -117,7 +117,7 @@ func (u *user) act(text string) {
 		if _, errTo := os.Stat(u.in(to)); errFrom == nil && errTo != nil {
 			note("mv %s %s", from, to)
 			u.must(os.Rename(u.in(from), u.in(to)))
-			for _, n := range userNames {
+			for _, n := range slices.Collect(maps.Keys(u.files)) { // also names that only an earlier move gave
 				if rest, ok := strings.CutPrefix(n, from+"/"); ok {
 					move(u.files, n, to+"/"+rest)
 					move(u.open, n, to+"/"+rest)
