@@ -9,9 +9,8 @@ import (
 	"strings"
 )
 
-// Ignored returns which of some absolute paths git ignores (.gitignore and similar). Paths
-// outside the work tree, behind a symbolic link or inside a submodule are not ignored; without
-// a work tree none are.
+// Ignored returns which of some absolute paths git ignores, as IgnoredNames does with index for their names below the work
+// tree. Paths outside of it are not ignored.
 func (g *Git) Ignored(ctx context.Context, paths []string) (map[string]bool, error) {
 	if g.WorkTree == "" {
 		return nil, nil
@@ -20,7 +19,7 @@ func (g *Git) Ignored(ctx context.Context, paths []string) (map[string]bool, err
 	if err != nil {
 		return nil, err
 	}
-	asked := map[string][]string{} // path as passed to git → paths as passed by the caller
+	of := map[string][]string{} // paths as passed by the caller
 	dirs := map[string]string{}
 	for _, path := range paths {
 		dir, ok := dirs[filepath.Dir(path)]
@@ -34,25 +33,17 @@ func (g *Git) Ignored(ctx context.Context, paths []string) (map[string]bool, err
 		if dir == "" || err != nil || name == "." || !filepath.IsLocal(name) {
 			continue
 		}
-		name = "./" + filepath.ToSlash(name)
-		asked[name] = append(asked[name], path)
+		name = filepath.ToSlash(name)
+		of[name] = append(of[name], path)
 	}
-	return g.askers(ctx, asked)
-}
-
-// askers returns the askers of those names, as passed to git check-ignore, that git ignores.
-func (g *Git) askers(ctx context.Context, asked map[string][]string, options ...string) (map[string]bool, error) {
-	found, err := g.checkIgnore(ctx, slices.Sorted(maps.Keys(asked)), options...)
-	if err != nil {
-		return nil, err
-	}
+	names, err := g.IgnoredNames(ctx, slices.Collect(maps.Keys(of)), true)
 	ignored := map[string]bool{}
-	for _, name := range found {
-		for _, asker := range asked[name] {
-			ignored[asker] = true
+	for name := range names {
+		for _, path := range of[name] {
+			ignored[path] = true
 		}
 	}
-	return ignored, nil
+	return ignored, err
 }
 
 // plainPaths are settings with which check-ignore fails.

@@ -2,8 +2,10 @@ package gitcmd
 
 import (
 	"context"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -29,10 +31,18 @@ func (g *Git) IgnoredNames(ctx context.Context, names []string, index bool) (map
 			}
 		}
 	}
-	if index {
-		return g.askers(ctx, asked)
+	var options []string
+	if !index {
+		options = []string{"--no-index"}
 	}
-	return g.askers(ctx, asked, "--no-index")
+	found, err := g.checkIgnore(ctx, slices.Sorted(maps.Keys(asked)), options...)
+	ignored := map[string]bool{}
+	for _, question := range found {
+		for _, name := range asked[question] {
+			ignored[name] = true
+		}
+	}
+	return ignored, err
 }
 
 // reachable returns the path without those directories into which git does not look, and the paths of these; dirs caches

@@ -2,6 +2,7 @@ package gitcmd_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
@@ -112,7 +114,10 @@ func TestIgnored(t *testing.T) {
 	for _, name := range []string{"a.md", "a.log", "sub/kept.log", "sub/other.log", "build/x", "module/x", "link/a.log", ":(top)a.log", "*.md", "missing/x.log", "ä\n.log"} {
 		paths = append(paths, filepath.Join(dir, name))
 	}
-	paths = append(paths, dir, filepath.Join(other, "a.log"), filepath.Dir(dir))
+	paths = append(paths, dir, filepath.Join(other, "a.log"), filepath.Dir(dir), filepath.Join(dir, "fifo", "b.log"), filepath.Join(dir, "fifo", "kept"))
+	if err := cmp.Or(os.Mkdir(filepath.Join(dir, "fifo"), 0o755), syscall.Mkfifo(filepath.Join(dir, "fifo", ".gitignore"), 0o644)); err != nil {
+		t.Fatal(err)
+	}
 	ignored, err := discover(t, filepath.Join(dir, "sub")).Ignored(t.Context(), paths)
 	if err != nil {
 		t.Fatal(err)
@@ -122,7 +127,7 @@ func TestIgnored(t *testing.T) {
 		got = append(got, strings.TrimPrefix(path, dir+"/"))
 	}
 	slices.Sort(got)
-	want := []string{":(top)a.log", "a.log", "build/x", "sub/other.log", "ä\n.log"}
+	want := []string{":(top)a.log", "a.log", "build/x", "fifo/b.log", "sub/other.log", "ä\n.log"}
 	if !slices.Equal(got, want) {
 		t.Errorf("Ignored = %q, want %q", got, want)
 	}
