@@ -5,8 +5,10 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -17,6 +19,29 @@ const (
 	maxLines   = 80 // of a function
 	maxMethods = 6  // of an interface
 )
+
+// TestDocumentsStayShort: a visitor reads the README, the map and the decisions to the end.
+func TestDocumentsStayShort(t *testing.T) {
+	count := func(document, pattern string) int {
+		text, err := os.ReadFile(filepath.Join("..", document))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(regexp.MustCompile(pattern).FindAll(text, -1))
+	}
+	for _, d := range []struct {
+		document, what, pattern string
+		most                    int
+	}{
+		{"README.md", "words", `\S+`, 900},
+		{"DESIGN.md", "decisions", `(?m)^\*\*`, 30},
+		{"CONTRIBUTING.md", "rows of the map", "(?m)^\\| `.*` \\| ", 30},
+	} {
+		if n := count(d.document, d.pattern); n == 0 || n > d.most {
+			t.Errorf("%s has %d %s, at most %d", d.document, n, d.what, d.most)
+		}
+	}
+}
 
 // patterns lists the files that may call filepath.Glob, and why. A path of a user's directory may contain the characters of
 // patterns; package glob finds files below it.

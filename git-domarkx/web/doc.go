@@ -3,7 +3,8 @@
 //
 // Pages of other origins, other users and other machines get nothing: the server listens on the loopback interface, answers only
 // requests that name it by its own address, and only with a cookie that the address with the token sets. What sessions and files
-// say is escaped; files are sent so that no browser runs them.
+// say is escaped; files are sent so that no browser runs them. The Content-Security-Policy forbids all but the own style sheet,
+// images inside the page and one script, allowed by its hash.
 package web
 
 import (

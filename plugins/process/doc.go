@@ -21,7 +21,13 @@
 // [Command].Writable. In a namespace, all other mounts are read-only as well, and
 // [Command].Sealed is read-only inside of writable directories, [Command].Hidden looks empty, and
 // System V IPC objects end with the command. A seccomp filter denies the kernel's keyrings. Root keeps no capability with
-// which it could undo that. A command that has more than [Command].Processes, or uses more than
-// [Command].Memory, is killed by its supervisor with everything that it started. A command in a PID
-// namespace sees no other processes and therefore not their environment.
+// which it could undo that. A command in a PID namespace sees no other processes and therefore not
+// their environment.
+//
+// # Limits
+//
+// A command that has more than [Command].Processes, or uses more than [Command].Memory, is killed by
+// its supervisor with everything that it started. The supervisor looks at its descendants some 50
+// times a second, and counts memory that they share once. Cgroups would be exact, but most users may
+// make none, root in a container neither, and RLIMIT_NPROC does not hold for root.
 package process
