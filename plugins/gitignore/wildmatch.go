@@ -6,19 +6,11 @@ import "strings"
 // not match.
 const maxSteps = 1 << 20
 
-// Results of a match.
-const (
-	match = iota
-	noMatch
-	abortAll        // no match, and none either for any shorter rest of the text
-	abortToStarStar // no match, and none either until the rest starts behind another slash
-)
-
 // wildmatch matches a text with a pattern as wildmatch.c of Git does. With paths set, only "**" matches
 // slashes.
 func wildmatch(pattern, text string, paths bool) bool {
 	m := matcher{paths: paths, left: maxSteps}
-	return m.run(pattern, 0, text) == match
+	return m.match(pattern, true, text)
 }
 
 type matcher struct {
@@ -26,195 +18,124 @@ type matcher struct {
 	left  int
 }
 
-func at(s string, i int) byte {
-	if i < len(s) {
-		return s[i]
-	}
-	return 0
-}
-
-func (m *matcher) run(pattern string, p int, text string) int {
-	for ; p < len(pattern); p++ {
+// match matches a text with the rest of a pattern. begins reports whether nothing or a slash stands before the rest.
+func (m *matcher) match(pattern string, begins bool, text string) bool {
+	for pattern != "" {
 		if m.left--; m.left < 0 {
-			return abortAll
+			return false
 		}
-		c := pattern[p]
-		if text == "" && c != '*' {
-			return abortAll
+		if pattern[0] == '*' {
+			return m.stars(pattern, begins, text)
 		}
-		switch c {
-		case '*':
-			return m.star(pattern, p, text)
-		case '?':
-			if m.paths && text[0] == '/' {
-				return noMatch
-			}
-		case '[':
-			next, result := m.class(pattern, p, text[0])
-			if result != match {
-				return result
-			}
-			p = next
-		case '\\':
-			p++
-			c = at(pattern, p)
-			fallthrough
-		default:
-			if text[0] != c {
-				return noMatch
-			}
+		if text == "" {
+			return false
 		}
-		text = text[1:]
+		rest, ok := m.element(pattern, text[0])
+		if !ok {
+			return false
+		}
+		begins = pattern[len(pattern)-len(rest)-1] == '/'
+		pattern, text = rest, text[1:]
 	}
-	if text != "" {
-		return noMatch
-	}
-	return match
+	return text == ""
 }
 
-func (m *matcher) star(pattern string, p int, text string) int {
-	before := p - 1
-	p++
-	slashes := !m.paths
-	if at(pattern, p) == '*' {
-		for at(pattern, p) == '*' {
-			p++
+// stars matches a text with the rest of a pattern that begins with stars.
+func (m *matcher) stars(pattern string, begins bool, text string) bool {
+	rest := strings.TrimLeft(pattern, "*")
+	slashes, isDouble := !m.paths, len(pattern)-len(rest) > 1
+	if ends := rest == "" || rest[0] == '/' || strings.HasPrefix(rest, `\/`); m.paths && isDouble && begins && ends {
+		if strings.HasPrefix(rest, "/") && m.match(rest[1:], true, text) {
+			return true
 		}
-		begins := before < 0 || pattern[before] == '/'
-		ends := p == len(pattern) || pattern[p] == '/' || pattern[p] == '\\' && at(pattern, p+1) == '/'
-		if m.paths && begins && ends {
-			if at(pattern, p) == '/' && m.run(pattern, p+1, text) == match {
-				return match
-			}
-			slashes = true
+		slashes = true
+	}
+	if rest == "" {
+		return slashes || !strings.Contains(text, "/")
+	}
+	for ; text != ""; text = text[1:] {
+		if m.match(rest, false, text) {
+			return true
+		}
+		if text[0] == '/' && !slashes {
+			return false
 		}
 	}
-	if p == len(pattern) {
-		if !slashes && strings.Contains(text, "/") {
-			return abortToStarStar
-		}
-		return match
-	}
-	if !slashes && pattern[p] == '/' { // one star and a slash match the next directory
-		i := strings.IndexByte(text, '/')
-		if i < 0 {
-			return abortAll
-		}
-		return m.run(pattern, p+1, text[i+1:])
-	}
-	for text != "" {
-		result := m.run(pattern, p, text)
-		if result != noMatch {
-			if !slashes || result != abortToStarStar {
-				return result
-			}
-		} else if !slashes && text[0] == '/' {
-			return abortToStarStar
-		}
-		text = text[1:]
-	}
-	return abortAll
+	return false
 }
 
-// class matches the byte t with the bracket expression that begins at p. It returns the position of
-// the closing bracket and the result.
-func (m *matcher) class(pattern string, p int, t byte) (int, int) {
-	p++
-	negated := at(pattern, p) == '!' || at(pattern, p) == '^'
+// element matches a byte with the first element of a pattern, and returns the rest of the pattern.
+func (m *matcher) element(pattern string, c byte) (rest string, ok bool) {
+	switch first := pattern[0]; first {
+	case '?':
+		return pattern[1:], !m.paths || c != '/'
+	case '[':
+		rest, ok = bracket(pattern[1:], c)
+		return rest, ok && (!m.paths || c != '/')
+	default:
+		first, rest, ok = literal(pattern)
+		return rest, ok && first == c
+	}
+}
+
+// literal returns the byte for which a pattern begins, perhaps with a backslash before it, and the rest.
+func literal(pattern string) (c byte, rest string, ok bool) {
+	if pattern = strings.TrimPrefix(pattern, `\`); pattern == "" {
+		return 0, "", false
+	}
+	return pattern[0], pattern[1:], true
+}
+
+// classes are the POSIX classes, as Git knows them: the first and the last byte of each range.
+var classes = map[string]string{
+	"alnum": "09AZaz", "alpha": "AZaz", "blank": "\t\t  ", "cntrl": "\x00\x1f\x7f\x7f", "digit": "09", "graph": "!~",
+	"lower": "az", "print": " ~", "punct": "!/:@[`{~", "space": "\t\n\r\r  ", "upper": "AZ", "xdigit": "09AFaf",
+}
+
+// bracket matches a byte with a bracket expression whose "[" was before the pattern, and returns what follows its "]".
+func bracket(pattern string, t byte) (rest string, ok bool) {
+	negated := strings.HasPrefix(pattern, "!") || strings.HasPrefix(pattern, "^")
 	if negated {
-		p++
+		pattern = pattern[1:]
 	}
 	matched := false
-	var last byte // the first byte of a range; 0 for none
-	for first := true; first || at(pattern, p) != ']'; first = false {
-		c := at(pattern, p)
-		switch {
-		case c == 0:
-			return p, abortAll
-		case c == '\\':
-			p++
-			if c = at(pattern, p); c == 0 {
-				return p, abortAll
-			}
-			matched = matched || t == c
-		case c == '-' && last != 0 && at(pattern, p+1) != 0 && at(pattern, p+1) != ']':
-			p++
-			if c = at(pattern, p); c == '\\' {
-				p++
-				if c = at(pattern, p); c == 0 {
-					return p, abortAll
-				}
-			}
-			matched = matched || last <= t && t <= c
-			c = 0
-		case c == '[' && at(pattern, p+1) == ':':
-			name, ok, bad := className(pattern, p+2)
-			if bad {
-				return p, abortAll
-			}
-			if !ok {
-				matched = matched || t == '['
-				break
-			}
-			in, known := inClass(name, t)
+	var last byte // what may begin a range; 0 for nothing
+	for first := true; first || !strings.HasPrefix(pattern, "]"); first = false {
+		if name, after, isClass := class(pattern); isClass {
+			ranges, known := classes[name]
 			if !known {
-				return p, abortAll
+				return "", false
 			}
-			matched = matched || in
-			p += len("[:") + len(name) + len(":")
-			c = 0
-		default:
-			matched = matched || t == c
+			for ; ranges != ""; ranges = ranges[2:] {
+				matched = matched || ranges[0] <= t && t <= ranges[1]
+			}
+			pattern, last = after, 0
+			continue
 		}
-		last = c
-		p++
+		isRange := last != 0 && len(pattern) > 1 && pattern[0] == '-' && pattern[1] != ']'
+		if isRange {
+			pattern = pattern[1:]
+		}
+		c, after, ok := literal(pattern)
+		if !ok {
+			return "", false
+		}
+		if isRange {
+			matched, last = matched || last <= t && t <= c, 0
+		} else {
+			matched, last = matched || t == c, c
+		}
+		pattern = after
 	}
-	if matched == negated || m.paths && t == '/' {
-		return p, noMatch
-	}
-	return p, match
+	return pattern[1:], matched != negated
 }
 
-// className returns the name of the POSIX class that begins at p, and ok if ":]" ends it. bad
-// reports that no "]" follows.
-func className(pattern string, p int) (name string, ok, bad bool) {
-	end := strings.IndexByte(pattern[p:], ']')
-	if end < 0 {
-		return "", false, true
+// class returns the name of the POSIX class with which a pattern begins, and what follows.
+func class(pattern string) (name, rest string, ok bool) {
+	if name, ok = strings.CutPrefix(pattern, "[:"); !ok {
+		return "", "", false
 	}
-	name, ok = strings.CutSuffix(pattern[p:p+end], ":")
-	return name, ok, false
-}
-
-// inClass reports whether a byte is in a POSIX class, and whether the class exists.
-func inClass(name string, c byte) (in, known bool) {
-	lower, upper, digit := 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9'
-	printed := ' ' < c && c < 0x7f
-	switch name {
-	case "alnum":
-		return lower || upper || digit, true
-	case "alpha":
-		return lower || upper, true
-	case "blank":
-		return c == ' ' || c == '\t', true
-	case "cntrl":
-		return c < ' ' || c == 0x7f, true
-	case "digit":
-		return digit, true
-	case "graph":
-		return printed, true
-	case "lower":
-		return lower, true
-	case "print":
-		return printed || c == ' ', true
-	case "punct":
-		return printed && !lower && !upper && !digit, true
-	case "space":
-		return c == ' ' || c == '\t' || c == '\n' || c == '\r', true // as Git's isspace
-	case "upper":
-		return upper, true
-	case "xdigit":
-		return digit || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F', true
-	}
-	return false, false
+	name, rest, _ = strings.Cut(name, "]")
+	name, ok = strings.CutSuffix(name, ":")
+	return name, rest, ok
 }
