@@ -3,7 +3,6 @@ package directory
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"path/filepath"
 	"strings"
@@ -14,18 +13,41 @@ import (
 	"github.com/domarkx/domarkx/plugins/beneath"
 )
 
+// A tool is how one of the [Tools] works.
+type tool struct {
+	path  string                            // the argument with the path that the other functions get
+	allow func(f *Files, path string) error // refuses what is hidden
+	run   func(ctx context.Context, f *Files, path string, arguments jsonvalue.Value) (domarkx.Result, error)
+}
+
 // Execute calls one of the [Tools] and reports whether the tool is one of them. Arguments that
 // do not match the schema count as empty.
 func (f *Files) Execute(ctx context.Context, call domarkx.Call) (domarkx.Result, bool, error) {
-	run, ok := map[string]func(context.Context, *Files, jsonvalue.Value) (domarkx.Result, error){
-		"read_file": readFile, "write_file": writeFile, "edit_file": editFile, "list_dir": listDir,
-		"search": search, "move": move, "delete": remove,
+	leads := func(f *Files, path string) error { return f.Reach(path, true) }
+	t, ok := map[string]tool{
+		"read_file": {"path", leads, readFile}, "write_file": {"path", leads, writeFile}, "edit_file": {"path", leads, editFile},
+		"list_dir": {"path", leads, listDir}, "search": {"path", leads, search},
+		"move": {"from", (*Files).take, move}, "delete": {"path", (*Files).take, remove},
 	}[call.Tool]
 	if !ok {
 		return domarkx.Result{}, false, nil
 	}
-	r, err := run(ctx, f, call.Arguments)
-	return r, true, err
+	arguments := call.Arguments
+	if _, given := arguments.Get("path"); call.Tool == "search" && !given {
+		arguments = arguments.With("path", jsonvalue.StringValue("."))
+	}
+	path, err := pathOf(arguments, t.path)
+	if err == nil {
+		err = t.allow(f, path)
+	}
+	var r domarkx.Result
+	if err == nil {
+		r, err = t.run(ctx, f, path, arguments)
+	}
+	if err != nil {
+		return domarkx.Result{}, true, explain(path, err)
+	}
+	return r, true, nil
 }
 
 func text(v jsonvalue.Value, name string) string {
@@ -33,32 +55,18 @@ func text(v jsonvalue.Value, name string) string {
 	return member.Text()
 }
 
-// reachable returns the path in an argument, after checking that it does not lead to a hidden one.
-func (f *Files) reachable(arguments jsonvalue.Value, name string) (string, error) {
-	path, err := pathOf(arguments, name)
-	if err == nil {
-		err = f.reach(path, true)
-	}
-	return path, err
-}
-
 func pathOf(arguments jsonvalue.Value, name string) (string, error) {
 	path := text(arguments, name)
-	if strings.ContainsRune(path, 0) {
-		return "", toolError(domarkx.CodeInvalid, "path %q has a NUL", path)
-	}
 	clean := filepath.Clean(filepath.FromSlash(path))
-	if path == "" || !filepath.IsLocal(clean) {
-		if path == "" {
-			return "", toolError(domarkx.CodeInvalid, "path is empty, expected one below the directory, or \".\"")
-		}
-		return "", toolError(domarkx.CodeRefused, "path %q is outside of the resource, expected one from its top", path)
+	switch {
+	case strings.ContainsRune(path, 0):
+		return "", domarkx.NewToolError(domarkx.CodeInvalid, "path %q has a NUL", path)
+	case path == "":
+		return "", domarkx.NewToolError(domarkx.CodeInvalid, "path is empty, expected one below the directory, or \".\"")
+	case !filepath.IsLocal(clean):
+		return "", domarkx.NewToolError(domarkx.CodeRefused, "path %q is outside of the resource, expected one from its top", path)
 	}
 	return clean, nil
-}
-
-func toolError(code, format string, args ...any) error {
-	return &domarkx.ToolError{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
 // explain converts an error of the file system to a ToolError.
@@ -70,35 +78,16 @@ func explain(path string, err error) error {
 	path = filepath.ToSlash(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return toolError(domarkx.CodeNotFound, "%q: no such file or directory", path)
+		return domarkx.NewToolError(domarkx.CodeNotFound, "%q: no such file or directory", path)
 	case errors.Is(err, fs.ErrExist):
-		return toolError(domarkx.CodeInvalid, "%q is there already", path)
+		return domarkx.NewToolError(domarkx.CodeInvalid, "%q is there already", path)
 	case strings.Contains(err.Error(), "escapes from parent"): // the os package has no error to compare with
-		return toolError(domarkx.CodeRefused, "%q leads out of the resource", path)
+		return domarkx.NewToolError(domarkx.CodeRefused, "%q leads out of the resource", path)
 	case errors.Is(err, syscall.ENOTDIR), errors.Is(err, syscall.EISDIR), errors.Is(err, syscall.ENAMETOOLONG), errors.Is(err, syscall.ELOOP):
-		return toolError(domarkx.CodeInvalid, "%q: %v", path, beneath.Bare(err))
+		return domarkx.NewToolError(domarkx.CodeInvalid, "%q: %v", path, beneath.Bare(err))
 	}
-	return toolError(domarkx.CodeFailed, "%q: %v", path, beneath.Bare(err))
+	return domarkx.NewToolError(domarkx.CodeFailed, "%q: %v", path, beneath.Bare(err))
 }
 
-// value returns an object of the given names and values.
-func value(members ...any) domarkx.Result {
-	var o []jsonvalue.Member
-	for i := 0; i < len(members); i += 2 {
-		var v jsonvalue.Value
-		switch m := members[i+1].(type) {
-		case string:
-			v = jsonvalue.StringValue(m)
-		case bool:
-			v = jsonvalue.BoolValue(m)
-		case int:
-			v = jsonvalue.NumberValue(fmt.Sprint(m))
-		case int64:
-			v = jsonvalue.NumberValue(fmt.Sprint(m))
-		case jsonvalue.Value:
-			v = m
-		}
-		o = append(o, jsonvalue.Member{Name: members[i].(string), Value: v})
-	}
-	return domarkx.Result{Value: jsonvalue.ObjectValue(o...)}
-}
+// result returns a result with an object; see [jsonvalue.ObjectOf].
+func result(pairs ...any) domarkx.Result { return domarkx.Result{Value: jsonvalue.ObjectOf(pairs...)} }

@@ -109,18 +109,16 @@ func (f *Files) hides(real string) bool {
 // Reach rejects a path from the top that is hidden or lies in a hidden directory, after
 // resolving symbolic links; the last name is resolved only if follow is set. Callers use it
 // before they pass the path to a method of the root.
-func (f *Files) Reach(path string, follow bool) error { return f.reach(path, follow) }
-
-func (f *Files) reach(path string, follow bool) error {
+func (f *Files) Reach(path string, follow bool) error {
 	if len(f.hidden) == 0 || !f.hides(f.resolve(path, follow)) {
 		return nil
 	}
-	return toolError(domarkx.CodeRefused, "%q is not part of the resource, like the repository's Git directory and mounts", filepath.ToSlash(path))
+	return domarkx.NewToolError(domarkx.CodeRefused, "%q is not part of the resource, like the repository's Git directory and mounts", filepath.ToSlash(path))
 }
 
 // take rejects a path that is hidden or has something hidden below it.
 func (f *Files) take(path string) error {
-	if err := f.reach(path, false); err != nil {
+	if err := f.Reach(path, false); err != nil {
 		return err
 	}
 	real := f.resolve(path, false)
@@ -129,7 +127,7 @@ func (f *Files) take(path string) error {
 			continue
 		}
 		if _, err := f.Lstat(h); !errors.Is(err, fs.ErrNotExist) {
-			return toolError(domarkx.CodeRefused, "%q contains %q, which is not part of the resource", filepath.ToSlash(path), filepath.ToSlash(h))
+			return domarkx.NewToolError(domarkx.CodeRefused, "%q contains %q, which is not part of the resource", filepath.ToSlash(path), filepath.ToSlash(h))
 		}
 	}
 	return nil

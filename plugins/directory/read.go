@@ -13,6 +13,7 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonvalue"
+	"github.com/domarkx/domarkx/plugins/toolresult"
 )
 
 // Limits of results and of the files read for them.
@@ -26,8 +27,8 @@ const (
 // open opens a regular file. It does not block on a FIFO.
 func open(root *Files, path string) (*os.File, fs.FileInfo, error) {
 	info, err := root.Stat(path)
-	if err == nil && !info.Mode().IsRegular() {
-		err = toolError(domarkx.CodeInvalid, "%q is a %s, expected a file", filepath.ToSlash(path), kind(info.Mode()))
+	if err == nil {
+		err = mustBe(path, info, "file")
 	}
 	if err != nil {
 		return nil, nil, err
@@ -36,14 +37,22 @@ func open(root *Files, path string) (*os.File, fs.FileInfo, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if info, err = f.Stat(); err == nil && !info.Mode().IsRegular() {
-		err = toolError(domarkx.CodeInvalid, "%q is a %s, expected a file", filepath.ToSlash(path), kind(info.Mode()))
+	if info, err = f.Stat(); err == nil {
+		err = mustBe(path, info, "file")
 	}
 	if err != nil {
 		f.Close()
 		return nil, nil, err
 	}
 	return f, info, nil
+}
+
+// mustBe returns an error for a file that is not of the expected type.
+func mustBe(path string, info fs.FileInfo, expected string) error {
+	if now := kind(info.Mode()); now != expected {
+		return domarkx.NewToolError(domarkx.CodeInvalid, "%q is a %s, expected a %s", filepath.ToSlash(path), now, expected)
+	}
+	return nil
 }
 
 // kind returns the name of a file type.
@@ -63,32 +72,31 @@ func kind(mode fs.FileMode) string {
 	return "device"
 }
 
-func readFile(_ context.Context, root *Files, arguments jsonvalue.Value) (domarkx.Result, error) {
-	path, err := root.reachable(arguments, "path")
+func readFile(_ context.Context, root *Files, path string, _ jsonvalue.Value) (domarkx.Result, error) {
+	f, info, err := open(root, path)
 	if err != nil {
 		return domarkx.Result{}, err
 	}
-	f, info, err := open(root, path)
-	if err != nil {
-		return domarkx.Result{}, explain(path, err)
+	var head []byte
+	if err = mustFit(path, info, maxAttachment); err == nil {
+		head, err = io.ReadAll(io.LimitReader(f, maxContent+1))
 	}
-	if info.Size() > maxAttachment {
+	if err != nil || len(head) <= maxContent {
 		f.Close()
-		return domarkx.Result{}, toolError(domarkx.CodeRefused, "%q has %d bytes, expected at most %d", filepath.ToSlash(path), info.Size(), maxAttachment)
+		return result(named("content", string(head))...), err
 	}
-	head, err := io.ReadAll(io.LimitReader(f, maxContent+1))
-	if err != nil {
-		f.Close()
-		return domarkx.Result{}, explain(path, err)
-	}
-	if len(head) <= maxContent {
-		f.Close()
-		return content(head), nil
-	}
-	r := content(wholeRunes(head[:maxContent]))
-	r.Value = r.Value.With("truncated", jsonvalue.BoolValue(true)).With("bytes", value("n", info.Size()).Value.Members()[0].Value)
+	content := named("content", string(toolresult.WholeRunes(head[:maxContent])))
+	r := result(append(content, "truncated", true, "bytes", info.Size())...)
 	r.Attachment = attachment{io.NewSectionReader(f, 0, info.Size()), f}
 	return r, nil
+}
+
+// mustFit returns an error for a file with more bytes than most.
+func mustFit(path string, info fs.FileInfo, most int64) error {
+	if info.Size() > most {
+		return domarkx.NewToolError(domarkx.CodeRefused, "%q has %d bytes, expected at most %d", filepath.ToSlash(path), info.Size(), most)
+	}
+	return nil
 }
 
 // An attachment is a file, read up to the size that it had when it was opened.
@@ -97,34 +105,10 @@ type attachment struct {
 	io.Closer
 }
 
-func content(b []byte) domarkx.Result {
-	if utf8.Valid(b) {
-		return value("content", string(b))
-	}
-	return value("content_base64", base64.StdEncoding.EncodeToString(b))
-}
-
-// wholeRunes removes an incomplete code point from the end.
-func wholeRunes(b []byte) []byte {
-	for i := 1; i < utf8.UTFMax && i <= len(b); i++ {
-		if tail := b[len(b)-i:]; utf8.RuneStart(tail[0]) {
-			if !utf8.FullRune(tail) {
-				return b[:len(b)-i]
-			}
-			break
-		}
-	}
-	return b
-}
-
-func listDir(ctx context.Context, root *Files, arguments jsonvalue.Value) (domarkx.Result, error) {
-	path, err := root.reachable(arguments, "path")
-	if err != nil {
-		return domarkx.Result{}, err
-	}
+func listDir(ctx context.Context, root *Files, path string, _ jsonvalue.Value) (domarkx.Result, error) {
 	names, err := namesIn(root, path)
 	if err != nil {
-		return domarkx.Result{}, explain(path, err)
+		return domarkx.Result{}, err
 	}
 	var entries []jsonvalue.Value
 	for _, name := range names[:min(len(names), maxEntries)] {
@@ -144,13 +128,13 @@ func listDir(ctx context.Context, root *Files, arguments jsonvalue.Value) (domar
 				members = append(members, named("target", target)...)
 			}
 		}
-		entries = append(entries, value(members...).Value)
+		entries = append(entries, jsonvalue.ObjectOf(members...))
 	}
 	r := []any{"entries", jsonvalue.ArrayValue(entries...)}
 	if len(names) > maxEntries {
 		r = append(r, "truncated", true, "count", len(names))
 	}
-	return value(r...), nil
+	return result(r...), nil
 }
 
 // named returns a member with a text, in base64 if it is not UTF-8.
@@ -164,8 +148,8 @@ func named(name, s string) []any {
 // namesIn returns the names in a directory, sorted by bytes.
 func namesIn(root *Files, path string) ([]string, error) {
 	info, err := root.Stat(path)
-	if err == nil && !info.IsDir() {
-		err = toolError(domarkx.CodeInvalid, "%q is a %s, expected a directory", filepath.ToSlash(path), kind(info.Mode()))
+	if err == nil {
+		err = mustBe(path, info, "directory")
 	}
 	if err != nil {
 		return nil, err

@@ -13,6 +13,7 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonvalue"
+	"github.com/domarkx/domarkx/plugins/toolresult"
 )
 
 // Limits of a search.
@@ -33,20 +34,14 @@ type searcher struct {
 	binary    int // number of skipped files
 }
 
-func search(ctx context.Context, root *Files, arguments jsonvalue.Value) (domarkx.Result, error) {
+func search(ctx context.Context, root *Files, path string, arguments jsonvalue.Value) (domarkx.Result, error) {
 	re, err := regexp.Compile(text(arguments, "pattern"))
 	if err != nil {
-		return domarkx.Result{}, toolError(domarkx.CodeInvalid, "pattern: %v", err)
-	}
-	path := "."
-	if _, ok := arguments.Get("path"); ok {
-		if path, err = root.reachable(arguments, "path"); err != nil {
-			return domarkx.Result{}, err
-		}
+		return domarkx.Result{}, domarkx.NewToolError(domarkx.CodeInvalid, "pattern: %v", err)
 	}
 	info, err := root.Stat(path)
 	if err != nil {
-		return domarkx.Result{}, explain(path, err)
+		return domarkx.Result{}, err
 	}
 	s := &searcher{root: root, re: re}
 	if info.IsDir() {
@@ -55,7 +50,7 @@ func search(ctx context.Context, root *Files, arguments jsonvalue.Value) (domark
 		err = s.file(ctx, path)
 	}
 	if err != nil {
-		return domarkx.Result{}, explain(path, err)
+		return domarkx.Result{}, err
 	}
 	r := []any{"matches", jsonvalue.ArrayValue(s.matches...)}
 	if s.truncated {
@@ -64,7 +59,7 @@ func search(ctx context.Context, root *Files, arguments jsonvalue.Value) (domark
 	if s.binary > 0 {
 		r = append(r, "binary_files_skipped", s.binary)
 	}
-	return value(r...), nil
+	return result(r...), nil
 }
 
 // directory searches the files in a directory and below. It follows no symbolic links.
@@ -88,16 +83,11 @@ func (s *searcher) directory(ctx context.Context, path string, depth int) error 
 		case info.Mode().IsRegular():
 			err = s.file(ctx, at)
 		}
-		if err != nil && !skippable(err) {
+		if err != nil && !os.IsNotExist(err) && !os.IsPermission(err) {
 			return err
 		}
 	}
 	return nil
-}
-
-// skippable reports whether the search of a directory continues after an error of one file.
-func skippable(err error) bool {
-	return os.IsNotExist(err) || os.IsPermission(err)
 }
 
 func (s *searcher) file(ctx context.Context, path string) error {
@@ -139,13 +129,13 @@ func (s *searcher) add(path string, n int, line []byte) bool {
 	members := append(named("path", filepath.ToSlash(path)), "line", n)
 	cut := len(line) > maxLine
 	if cut {
-		line = wholeRunes(line[:maxLine])
+		line = toolresult.WholeRunes(line[:maxLine])
 	}
 	members = append(members, "text", string(bytes.ToValidUTF8(line, []byte(string(utf8.RuneError)))))
 	if cut {
 		members = append(members, "text_truncated", true)
 	}
-	s.matches = append(s.matches, value(members...).Value)
+	s.matches = append(s.matches, jsonvalue.ObjectOf(members...))
 	return true
 }
 

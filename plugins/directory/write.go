@@ -14,22 +14,15 @@ import (
 	"github.com/domarkx/domarkx/format/jsonvalue"
 )
 
-func writeFile(_ context.Context, root *Files, arguments jsonvalue.Value) (domarkx.Result, error) {
-	path, err := root.reachable(arguments, "path")
-	if err != nil {
-		return domarkx.Result{}, err
-	}
+func writeFile(_ context.Context, root *Files, path string, arguments jsonvalue.Value) (domarkx.Result, error) {
 	content := []byte(text(arguments, "content"))
 	if path == "." {
-		return domarkx.Result{}, toolError(domarkx.CodeInvalid, "\".\" is the directory itself, expected the path of a file")
+		return domarkx.Result{}, domarkx.NewToolError(domarkx.CodeInvalid, "\".\" is the directory itself, expected the path of a file")
 	}
 	if err := makeParents(root, path); err != nil {
 		return domarkx.Result{}, err
 	}
-	if err := replace(root, path, content); err != nil {
-		return domarkx.Result{}, explain(path, err)
-	}
-	return value("bytes", len(content)), nil
+	return result("bytes", len(content)), replace(root, path, content)
 }
 
 // makeParents creates the parent directories of a path.
@@ -40,38 +33,31 @@ func makeParents(root *Files, path string) error {
 	}
 	for dir := filepath.Dir(path); dir != "."; dir = filepath.Dir(dir) {
 		if info, serr := root.Stat(dir); serr == nil && !info.IsDir() {
-			return toolError(domarkx.CodeInvalid, "%q is no directory", filepath.ToSlash(dir))
+			return domarkx.NewToolError(domarkx.CodeInvalid, "%q is no directory", filepath.ToSlash(dir))
 		}
 	}
-	return explain(path, err)
+	return err
 }
 
-func editFile(_ context.Context, root *Files, arguments jsonvalue.Value) (domarkx.Result, error) {
-	path, err := root.reachable(arguments, "path")
-	if err != nil {
-		return domarkx.Result{}, err
-	}
+func editFile(_ context.Context, root *Files, path string, arguments jsonvalue.Value) (domarkx.Result, error) {
 	old, new := []byte(text(arguments, "old_text")), []byte(text(arguments, "new_text"))
 	f, info, err := open(root, path)
 	if err != nil {
-		return domarkx.Result{}, explain(path, err)
+		return domarkx.Result{}, err
 	}
 	defer f.Close()
-	if info.Size() > maxEdited {
-		return domarkx.Result{}, toolError(domarkx.CodeRefused, "%q has %d bytes, expected at most %d", filepath.ToSlash(path), info.Size(), maxEdited)
+	if err := mustFit(path, info, maxEdited); err != nil {
+		return domarkx.Result{}, err
 	}
 	data, err := io.ReadAll(io.LimitReader(f, maxEdited+1))
 	if err != nil {
-		return domarkx.Result{}, explain(path, err)
+		return domarkx.Result{}, err
 	}
 	if n := occurrences(data, old); n != 1 {
-		return domarkx.Result{}, toolError(domarkx.CodeInvalid, "old_text stands in %q %d times, expected exactly once", filepath.ToSlash(path), n)
+		return domarkx.Result{}, domarkx.NewToolError(domarkx.CodeInvalid, "old_text stands in %q %d times, expected exactly once", filepath.ToSlash(path), n)
 	}
 	data = bytes.Replace(data, old, new, 1)
-	if err := replace(root, path, data); err != nil {
-		return domarkx.Result{}, explain(path, err)
-	}
-	return value("bytes", len(data)), nil
+	return result("bytes", len(data)), replace(root, path, data)
 }
 
 // occurrences counts the positions of s in data, including overlapping ones.
@@ -102,12 +88,12 @@ func replace(root *Files, path string, content []byte) error {
 	}
 	if info.Mode().Type() == fs.ModeSymlink {
 		if info, err := root.Stat(path); err == nil && !info.Mode().IsRegular() {
-			return toolError(domarkx.CodeInvalid, "%q leads to a %s, expected a file", filepath.ToSlash(path), kind(info.Mode()))
+			return domarkx.NewToolError(domarkx.CodeInvalid, "%q leads to a %s, expected a file", filepath.ToSlash(path), kind(info.Mode()))
 		}
 		return write(root, path, content, os.O_TRUNC, 0)
 	}
-	if !info.Mode().IsRegular() {
-		return toolError(domarkx.CodeInvalid, "%q is a %s, expected a file", filepath.ToSlash(path), kind(info.Mode()))
+	if err := mustBe(path, info, "file"); err != nil {
+		return err
 	}
 	if keepsInode(info) {
 		return write(root, path, content, os.O_TRUNC, 0)
@@ -127,55 +113,37 @@ func write(root *Files, path string, content []byte, flag int, mode fs.FileMode)
 	return errors.Join(err, f.Close())
 }
 
-func move(_ context.Context, root *Files, arguments jsonvalue.Value) (domarkx.Result, error) {
-	from, err := pathOf(arguments, "from")
-	if err != nil {
-		return domarkx.Result{}, err
-	}
+func move(_ context.Context, root *Files, from string, arguments jsonvalue.Value) (domarkx.Result, error) {
 	to, err := pathOf(arguments, "to")
 	if err != nil {
 		return domarkx.Result{}, err
 	}
 	if from == "." || to == "." {
-		return domarkx.Result{}, toolError(domarkx.CodeRefused, "the directory itself cannot be moved")
+		return domarkx.Result{}, domarkx.NewToolError(domarkx.CodeRefused, "the directory itself cannot be moved")
 	}
-	if err := errors.Join(root.take(from), root.reach(to, false)); err != nil {
+	if err := root.Reach(to, false); err != nil {
 		return domarkx.Result{}, err
 	}
 	if _, err := root.Lstat(from); err != nil {
-		return domarkx.Result{}, explain(from, err)
+		return domarkx.Result{}, err
 	}
 	if strings.HasPrefix(to, from+string(filepath.Separator)) {
-		return domarkx.Result{}, toolError(domarkx.CodeInvalid, "%q is in %q", filepath.ToSlash(to), filepath.ToSlash(from))
+		return domarkx.Result{}, domarkx.NewToolError(domarkx.CodeInvalid, "%q is in %q", filepath.ToSlash(to), filepath.ToSlash(from))
 	}
-	if _, err := root.Lstat(to); err == nil {
-		return domarkx.Result{}, explain(to, fs.ErrExist)
+	if _, err = root.Lstat(to); err == nil {
+		err = fs.ErrExist
+	} else if err = makeParents(root, to); err == nil {
+		err = root.Rename(from, to)
 	}
-	if err := makeParents(root, to); err != nil {
-		return domarkx.Result{}, err
-	}
-	if err := root.Rename(from, to); err != nil {
-		return domarkx.Result{}, explain(to, err)
-	}
-	return value(), nil
+	return result(), explain(to, err)
 }
 
-func remove(_ context.Context, root *Files, arguments jsonvalue.Value) (domarkx.Result, error) {
-	path, err := pathOf(arguments, "path")
-	if err != nil {
-		return domarkx.Result{}, err
-	}
+func remove(_ context.Context, root *Files, path string, _ jsonvalue.Value) (domarkx.Result, error) {
 	if path == "." {
-		return domarkx.Result{}, toolError(domarkx.CodeRefused, "the directory itself cannot be deleted")
-	}
-	if err := root.take(path); err != nil {
-		return domarkx.Result{}, err
+		return domarkx.Result{}, domarkx.NewToolError(domarkx.CodeRefused, "the directory itself cannot be deleted")
 	}
 	if _, err := root.Lstat(path); err != nil {
-		return domarkx.Result{}, explain(path, err)
+		return domarkx.Result{}, err
 	}
-	if err := root.RemoveAll(path); err != nil {
-		return domarkx.Result{}, explain(path, err)
-	}
-	return value(), nil
+	return result(), root.RemoveAll(path)
 }

@@ -3,13 +3,11 @@
 package toolresult
 
 import (
-	"bytes"
 	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"strconv"
 	"unicode/utf8"
 
 	"github.com/domarkx/domarkx/format/domarkx"
@@ -67,7 +65,7 @@ func (s *Spool) Close() error {
 	}
 	f := s.file
 	s.file = nil
-	return closeAndRemove(f)
+	return attachment{f}.Close()
 }
 
 // A Status is the result of running a command.
@@ -81,63 +79,33 @@ type Status struct {
 // output_base64 if the output is not UTF-8. For a long output it contains the beginning, the
 // number of bytes and an attachment. The spool must not be used afterwards.
 func (s *Spool) Result(status Status) (domarkx.Result, error) {
-	members := []jsonvalue.Member{{Name: "exit_code", Value: jsonvalue.NumberValue(strconv.Itoa(status.ExitCode))}}
+	members := []any{"exit_code", status.ExitCode}
 	if status.TimedOut {
-		members[0].Value = jsonvalue.NumberValue("-1")
+		members[1] = -1
 	}
 	text := s.head
 	if s.file != nil {
-		text = wholeRunes(text)
+		text = WholeRunes(text)
 	}
 	if utf8.Valid(text) {
-		members = append(members, jsonvalue.Member{Name: "output", Value: jsonvalue.StringValue(string(text))})
+		members = append(members, "output", string(text))
 	} else {
-		encoded := base64.StdEncoding.EncodeToString(s.head)
-		members = append(members, jsonvalue.Member{Name: "output_base64", Value: jsonvalue.StringValue(encoded)})
+		members = append(members, "output_base64", base64.StdEncoding.EncodeToString(s.head))
 	}
 	if status.TimedOut {
-		members = append(members, jsonvalue.Member{Name: "timed_out", Value: jsonvalue.BoolValue(true)})
+		members = append(members, "timed_out", true)
 	}
 	if status.Over != "" {
-		members = append(members, jsonvalue.Member{Name: "limit_exceeded", Value: jsonvalue.StringValue(status.Over)})
+		members = append(members, "limit_exceeded", status.Over)
 	}
-	var result domarkx.Result
 	if s.file != nil {
-		members = append(members, jsonvalue.Member{Name: "truncated", Value: jsonvalue.BoolValue(true)},
-			jsonvalue.Member{Name: "bytes", Value: jsonvalue.NumberValue(strconv.FormatInt(s.size, 10))})
-		if _, err := s.file.Seek(0, io.SeekStart); err != nil {
-			return domarkx.Result{}, errors.Join(err, s.Close())
-		}
-		result.Attachment = attachment{s.file}
-		s.file = nil
+		members = append(members, "truncated", true, "bytes", s.size)
 	}
-	result.Value = jsonvalue.ObjectValue(members...)
-	return result, nil
-}
-
-type attachment struct{ *os.File }
-
-func (a attachment) Close() error { return closeAndRemove(a.File) }
-
-func closeAndRemove(f *os.File) error {
-	err := f.Close()
-	if removed := os.Remove(f.Name()); removed != nil && !errors.Is(removed, os.ErrNotExist) {
-		err = errors.Join(err, removed)
+	whole, err := s.Attachment()
+	if err != nil {
+		return domarkx.Result{}, err
 	}
-	return err
-}
-
-// wholeRunes removes an incomplete code point from the end.
-func wholeRunes(b []byte) []byte {
-	for i := 1; i < utf8.UTFMax && i <= len(b); i++ {
-		if tail := b[len(b)-i:]; utf8.RuneStart(tail[0]) {
-			if !utf8.FullRune(tail) {
-				return bytes.Clone(b[:len(b)-i])
-			}
-			break
-		}
-	}
-	return b
+	return domarkx.Result{Value: jsonvalue.ObjectOf(members...), Attachment: whole}, nil
 }
 
 // Attachment returns the complete output if it is over the [Limit], nil otherwise. The caller
@@ -152,4 +120,27 @@ func (s *Spool) Attachment() (io.ReadCloser, error) {
 	f := s.file
 	s.file = nil
 	return attachment{f}, nil
+}
+
+type attachment struct{ *os.File }
+
+func (a attachment) Close() error {
+	err := a.File.Close()
+	if removed := os.Remove(a.Name()); removed != nil && !errors.Is(removed, os.ErrNotExist) {
+		err = errors.Join(err, removed)
+	}
+	return err
+}
+
+// WholeRunes removes an incomplete code point from the end.
+func WholeRunes(b []byte) []byte {
+	for i := 1; i < utf8.UTFMax && i <= len(b); i++ {
+		if tail := b[len(b)-i:]; utf8.RuneStart(tail[0]) {
+			if !utf8.FullRune(tail) {
+				return b[:len(b)-i]
+			}
+			break
+		}
+	}
+	return b
 }
