@@ -20,10 +20,10 @@ const Properties = `"path": {"type": "string", "minLength": 1, "description": "d
 
 // A Resource is a directory on this machine with versions. It implements [domarkx.Resource].
 type Resource struct {
+	*dirversion.Directory
 	path   string
 	env    string // Env.Dir
 	own    bool   // whether the directory is private
-	tree   *dirversion.Directory
 	files  *Files
 	hidden []string
 }
@@ -60,13 +60,13 @@ func Open(env domarkx.Env) (*Resource, error) {
 			exclude = append(exclude, item.Text())
 		}
 	}
-	f.tree, err = dirversion.Open(dirversion.Config{Path: f.path, Cache: filepath.Join(env.Dir, cacheName), Exclude: exclude, Forbidden: forbidden, Limits: env.Limits, Warn: env.Warn})
+	f.Directory, err = dirversion.Open(dirversion.Config{Path: f.path, Cache: filepath.Join(env.Dir, cacheName), Exclude: exclude, Forbidden: forbidden, Limits: env.Limits, Warn: env.Warn})
 	if err != nil {
 		return nil, err
 	}
 	f.hidden = forbidden
 	if f.files, err = OpenFiles(f.path, forbidden, filepath.Join(env.Dir, NoteName)); err != nil {
-		f.tree.Close()
+		f.Directory.Close()
 		return nil, err
 	}
 	return f, nil
@@ -183,50 +183,21 @@ func (f *Resource) Files() *Files { return f.files }
 func (f *Resource) Execute(ctx context.Context, call domarkx.Call) (domarkx.Result, error) {
 	r, known, err := f.files.Execute(ctx, call)
 	if !known {
-		return r, &domarkx.ToolError{Code: domarkx.CodeUnknownTool, Message: fmt.Sprintf("no tool %q", call.Tool)}
+		return r, domarkx.NewToolError(domarkx.CodeUnknownTool, "no tool %q", call.Tool)
 	}
 	return r, err
 }
 
-// Changed reports whether the directory may differ from the version last committed or loaded.
-func (f *Resource) Changed(ctx context.Context) (bool, error) { return f.tree.Changed(ctx) }
-
-// Commit writes the content of the directory to w.
-func (f *Resource) Commit(ctx context.Context, w domarkx.VersionWriter) error {
-	return f.tree.Commit(ctx, w)
-}
-
-// CommitIncrement combines Changed and Commit. Resources that consist of the directory only
-// implement [domarkx.ChangeCommitter] with it. It has another name so that embedding does not
-// make other resources ChangeCommitters.
-func (f *Resource) CommitIncrement(ctx context.Context, begin func() (domarkx.VersionWriter, error)) (bool, error) {
-	return f.tree.CommitChange(ctx, begin)
-}
-
-// LeftOut returns the paths over a limit of versions. See [domarkx.OutLister].
-func (f *Resource) LeftOut() []domarkx.LeftOut { return f.tree.LeftOut() }
-
-// CheckLoad reports a version that the directory cannot hold. See [domarkx.LoadChecker].
-func (f *Resource) CheckLoad(ctx context.Context, r domarkx.VersionReader, base, version string) error {
-	return f.tree.CheckLoad(ctx, r, base, version)
-}
-
-// Load replaces the content of the directory by a version.
-func (f *Resource) Load(ctx context.Context, r domarkx.VersionReader, version string) error {
-	return f.tree.Load(ctx, r, version)
-}
-
 // Close closes the directory.
 func (f *Resource) Close(context.Context) error {
-	return errors.Join(f.tree.Close(), f.files.Close())
+	return errors.Join(f.Directory.Close(), f.files.Close())
 }
 
 // TearDown closes the directory and removes it if it is private.
 func (f *Resource) TearDown(ctx context.Context) error {
 	err := f.Close(ctx)
 	if f.own {
-		err = errors.Join(err, dirversion.Empty(f.path))
-		err = errors.Join(err, os.RemoveAll(f.path))
+		err = errors.Join(err, dirversion.Empty(f.path), os.RemoveAll(f.path))
 	}
 	if rerr := os.Remove(filepath.Join(f.env, cacheName)); rerr != nil && !errors.Is(rerr, fs.ErrNotExist) {
 		err = errors.Join(err, rerr)

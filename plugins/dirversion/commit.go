@@ -33,10 +33,13 @@ func (f *Directory) Commit(ctx context.Context, w domarkx.VersionWriter) error {
 	return f.commit(ctx, &commit{scan: s, w: w})
 }
 
-// CommitChange combines Changed and Commit. It calls begin if the directory changed. The
+// CommitIncrement combines Changed and Commit. It calls begin if the directory changed. The
 // base of the writer must be the version last committed or loaded. If the writer is a
 // [domarkx.DirectoryKeeper], unchanged directories are not written again.
-func (f *Directory) CommitChange(ctx context.Context, begin func() (domarkx.VersionWriter, error)) (bool, error) {
+//
+// Resources that consist of the directory only implement [domarkx.ChangeCommitter] with it. It has another name so that
+// embedding does not make other resources ChangeCommitters.
+func (f *Directory) CommitIncrement(ctx context.Context, begin func() (domarkx.VersionWriter, error)) (bool, error) {
 	f.begin()
 	s, err := f.fit(ctx)
 	if err != nil || !s.top.differs {

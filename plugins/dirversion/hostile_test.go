@@ -179,9 +179,9 @@ func TestSockets(t *testing.T) {
 	}
 }
 
-// TestCommitChange changes some directories and leaves others, and compares the version with one
+// TestCommitIncrement changes some directories and leaves others, and compares the version with one
 // from reading everything.
-func TestCommitChange(t *testing.T) {
+func TestCommitIncrement(t *testing.T) {
 	m := plugintest.NewMemory()
 	p := newPlace(t, m)
 	everything(p)
@@ -193,7 +193,7 @@ func TestCommitChange(t *testing.T) {
 	var v *plugintest.MemoryVersion
 	increment := func() string {
 		v = nil
-		changed, err := p.f.CommitChange(t.Context(), func() (domarkx.VersionWriter, error) {
+		changed, err := p.f.CommitIncrement(t.Context(), func() (domarkx.VersionWriter, error) {
 			begun, err := m.Begin(t.Context(), version)
 			v = begun.(*plugintest.MemoryVersion)
 			return v, err

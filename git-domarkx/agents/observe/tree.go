@@ -252,7 +252,7 @@ func (t *tree) read(ctx context.Context) (*state, error) {
 		}
 		return now.writer, err
 	}
-	changed, err := f.CommitChange(ctx, begin)
+	changed, err := f.CommitIncrement(ctx, begin)
 	if err == nil && !changed && t.Version == "" {
 		if _, err = begin(); err == nil {
 			err = f.Commit(ctx, now.writer)
