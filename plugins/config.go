@@ -18,8 +18,9 @@ func (m *WorkspaceManager) Check(ctx context.Context, specs []domarkx.ResourceSp
 	ids := map[string]int{}
 	for i, spec := range specs {
 		at := fmt.Sprintf("/execution_config/workspace/resources/%d", i)
-		if err := checkID(spec.ID); err != nil {
-			return &syntax.Error{Pointer: at + "/id", Msg: err.Error(), Err: domarkx.ErrInvalid}
+		if !domarkx.ValidResourceID(spec.ID) {
+			return &syntax.Error{Pointer: at + "/id", Err: domarkx.ErrInvalid,
+				Msg: fmt.Sprintf("%q cannot be the id of a resource, expected at most 100 letters, digits, '.', '_' and '-' that begin with no '.' or '-'", spec.ID)}
 		}
 		if first, ok := ids[spec.ID]; ok {
 			return &syntax.Error{Pointer: at + "/id", Err: domarkx.ErrInvalid,
@@ -30,8 +31,7 @@ func (m *WorkspaceManager) Check(ctx context.Context, specs []domarkx.ResourceSp
 		if err != nil {
 			return &syntax.Error{Pointer: at + "/type", Msg: err.Error(), Err: err}
 		}
-		if err := checkConfig(k, k.config, pluginConfig(spec.Config)); err != nil {
-			err.Pointer = at + err.Pointer
+		if err := checkConfig(k, k.config, pluginConfig(spec.Config), at); err != nil {
 			return err
 		}
 	}
@@ -39,14 +39,6 @@ func (m *WorkspaceManager) Check(ctx context.Context, specs []domarkx.ResourceSp
 		path := func(i int) string { v, _ := specs[i].Config.Get("path"); return v.Text() }
 		return &syntax.Error{Pointer: fmt.Sprintf("/execution_config/workspace/resources/%d/path", b), Err: domarkx.ErrInvalid,
 			Msg: fmt.Sprintf("path %q of resource %q and path %q of resource %q are the same directory, or one lies in the other; expected each to work on its own", path(b), specs[b].ID, path(a), specs[a].ID)}
-	}
-	return nil
-}
-
-// checkID reports whether an id can name a resource.
-func checkID(id string) error {
-	if !domarkx.ValidResourceID(id) {
-		return fmt.Errorf("%q cannot be the id of a resource, expected at most 100 letters, digits, '.', '_' and '-' that begin with no '.' or '-'", id)
 	}
 	return nil
 }
@@ -155,23 +147,21 @@ func (m *WorkspaceManager) CheckDefaults(ctx context.Context, typ string, config
 	if err != nil {
 		return fmt.Errorf("plugin %q, schema of its config: %w", typ, err)
 	}
-	if err := checkConfig(k, s, config); err != nil {
-		return err
-	}
-	return nil
+	return checkConfig(k, s, config, "")
 }
 
-// checkConfig returns the first error in a config, or nil.
-func checkConfig(k *resourceType, s *schema.Schema, config jsonvalue.Value) *syntax.Error {
+// checkConfig returns the first error in a config at a place, or nil.
+func checkConfig(k *resourceType, s *schema.Schema, config jsonvalue.Value, at string) error {
 	found := check(s, config)
 	if len(found) == 0 {
 		return nil
 	}
 	err := found[0]
-	err.Err = domarkx.ErrInvalid
+	key := strings.TrimPrefix(err.Pointer, "/")
+	err.Pointer, err.Err = at+err.Pointer, domarkx.ErrInvalid
 	properties, _ := k.description.Config.Get("properties")
 	more, _ := k.description.Config.Get("additionalProperties")
-	if key := strings.TrimPrefix(err.Pointer, "/"); more.Kind() == jsonvalue.Bool && !more.IsTrue() && !strings.Contains(key, "/") {
+	if more.Kind() == jsonvalue.Bool && !more.IsTrue() && !strings.Contains(key, "/") {
 		var known []string
 		for _, m := range properties.Members() {
 			if m.Name == key {

@@ -3,7 +3,6 @@ package plugins
 import (
 	"context"
 	"errors"
-	"fmt"
 	"runtime/debug"
 	"time"
 
@@ -26,7 +25,9 @@ func guard[T any](ctx context.Context, grace time.Duration, busy chan struct{}, 
 		var a answer
 		defer func() {
 			if p := recover(); p != nil {
-				a.err = &domarkx.ToolError{Code: domarkx.CodeBroken, Message: fmt.Sprintf("the plugin panicked: %v\n%s", p, trace())}
+				const longest = 4 << 10
+				stack := debug.Stack()
+				a.err = domarkx.NewToolError(domarkx.CodeBroken, "the plugin panicked: %v\n%s", p, stack[:min(len(stack), longest)])
 			}
 			if busy != nil {
 				close(busy) // before the send: whoever receives the answer may use the resource at once
@@ -49,13 +50,6 @@ func guard[T any](ctx context.Context, grace time.Duration, busy chan struct{}, 
 		var none T
 		return none, errors.Join(errAbandoned, ctx.Err())
 	}
-}
-
-// trace returns a bounded stack trace of a panic.
-func trace() []byte {
-	const longest = 4 << 10
-	stack := debug.Stack()
-	return stack[:min(len(stack), longest)]
 }
 
 // nothing adapts a function that returns only an error, so that guard can run it.

@@ -276,12 +276,6 @@ func (m *WorkspaceManager) removeInstance(ctx context.Context, name string, forc
 // tearDown tears down all resources, removes the instance and releases its lock.
 func (l *Live) tearDown(ctx context.Context) error {
 	defer l.lock.release()
-	if l.resources == nil {
-		l.resources = make([]*resource, len(l.state.Resources))
-		for i := range l.resources {
-			l.resources[i] = &resource{}
-		}
-	}
 	for i := len(l.resources) - 1; i >= 0; i-- {
 		if err := l.removeAt(ctx, i); err != nil {
 			return err
@@ -346,8 +340,7 @@ func (m *WorkspaceManager) sweepTemporary(ctx context.Context, dir string) {
 		}
 		return
 	}
-	l := &Live{m: m, timeout: m.config.Timeout, lock: lock, dir: dir, state: s}
-	if err := l.tearDown(ctx); err != nil {
+	if err := m.held(lock, dir, s).tearDown(ctx); err != nil {
 		m.warn(fmt.Sprintf("workspace %q: removing what a killed process left: %v", s.Name, err))
 	}
 }

@@ -108,8 +108,18 @@ func (m *WorkspaceManager) acquire(ctx context.Context, name string, p permit.Pe
 		return nil, err
 	}
 	st.Name, st.Renaming = name, ""
-	return &Live{m: m, timeout: max(o.Timeout, 0), onlyDirectories: p.Confinement() == permit.Directories, requested: p.What().Resources,
-		keep: o.Keep, lock: lock, dir: dir, state: st}, nil
+	l := m.held(lock, dir, st)
+	l.timeout, l.onlyDirectories, l.requested, l.keep = max(o.Timeout, 0), p.Confinement() == permit.Directories, p.What().Resources, o.Keep
+	return l, nil
+}
+
+// held returns an instance that is locked, with its resources closed.
+func (m *WorkspaceManager) held(lock *lock, dir string, s state) *Live {
+	l := &Live{m: m, lock: lock, dir: dir, state: s}
+	for range s.Resources {
+		l.resources = append(l.resources, &resource{})
+	}
+	return l
 }
 
 // start opens, loads or creates the resources.

@@ -1,6 +1,7 @@
 package plugins
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -132,11 +133,8 @@ func (l *Live) unfinished() error {
 	if l.state.Loading == nil {
 		return nil
 	}
-	cause := l.broke
-	if cause == nil {
-		cause = errInterrupted
-	}
-	return fmt.Errorf("version %s was loaded only in part: %w; mend that and repeat the command, or rewind to another version", l.state.Loading.ID, cause)
+	return fmt.Errorf("version %s was loaded only in part: %w; mend that and repeat the command, or rewind to another version",
+		l.state.Loading.ID, cmp.Or(l.broke, errInterrupted))
 }
 
 // resume finishes a load that was killed or failed. If it fails again, only another Load can
@@ -185,28 +183,33 @@ func (l *Live) checkLoad(ctx context.Context, all []domarkx.ResourceVersion) err
 	if err := l.m.Check(ctx, specsOf(resources)); err != nil {
 		return err
 	}
-	if err := l.checkVersions(ctx, resources); err != nil {
-		return err
-	}
 	for _, r := range resources {
-		if err := l.m.CheckVersion(ctx, r); err != nil {
-			return &ResourceError{"loading", r.ID, err}
-		}
-		i := l.index(r.ID)
-		if i < 0 || l.resources[i].live == nil || l.state.Resources[i].Type != r.Type {
-			continue // a new resource has nothing to lose
-		}
-		err := l.use(ctx, i, func(ctx context.Context, live domarkx.Resource) error {
-			if c, ok := live.(domarkx.LoadChecker); ok {
-				return c.CheckLoad(ctx, l.m.versions, l.committedVersion(r.ID, r.Type), r.Version)
-			}
-			return nil
-		})
-		if err != nil {
+		if err := l.checkVersion(ctx, r); err != nil {
 			return &ResourceError{"loading", r.ID, err}
 		}
 	}
 	return nil
+}
+
+// checkVersion rejects a version of a resource, which may be from an untrusted source.
+func (l *Live) checkVersion(ctx context.Context, r domarkx.ResourceVersion) error {
+	base := l.committedVersion(r.ID, r.Type)
+	if err := l.m.versions.CheckVersion(ctx, base, r.Version); err != nil {
+		return err
+	}
+	if err := l.m.CheckVersion(ctx, r); err != nil {
+		return err
+	}
+	i := l.index(r.ID)
+	if i < 0 || l.resources[i].live == nil || l.state.Resources[i].Type != r.Type {
+		return nil // a new resource has nothing to lose
+	}
+	return l.use(ctx, i, func(ctx context.Context, live domarkx.Resource) error {
+		if c, ok := live.(domarkx.LoadChecker); ok {
+			return c.CheckLoad(ctx, l.m.versions, base, r.Version)
+		}
+		return nil
+	})
 }
 
 func specsOf(resources []domarkx.ResourceVersion) []domarkx.ResourceSpec {
@@ -245,21 +248,6 @@ func (l *Live) loadResources(ctx context.Context, all []domarkx.ResourceVersion,
 		}
 	}
 	l.order(specs)
-	return nil
-}
-
-// checkVersions rejects versions from untrusted sources that cannot be loaded, before any
-// resource is removed.
-func (l *Live) checkVersions(ctx context.Context, resources []domarkx.ResourceVersion) error {
-	for _, r := range resources {
-		base := ""
-		if i := slices.IndexFunc(l.state.Committed, func(c domarkx.ResourceVersion) bool { return c.ID == r.ID }); i >= 0 {
-			base = l.state.Committed[i].Version
-		}
-		if err := l.m.versions.CheckVersion(ctx, base, r.Version); err != nil {
-			return &ResourceError{"loading", r.ID, err}
-		}
-	}
 	return nil
 }
 

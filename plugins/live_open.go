@@ -170,10 +170,6 @@ func (l *Live) tearDownAt(ctx context.Context, i int) error {
 
 // finishRemovals finishes the removals of a killed process.
 func (l *Live) finishRemovals(ctx context.Context) error {
-	l.resources = make([]*resource, len(l.state.Resources))
-	for i := range l.resources {
-		l.resources[i] = &resource{}
-	}
 	for i := len(l.state.Resources) - 1; i >= 0; i-- {
 		if !l.state.Resources[i].Gone {
 			continue

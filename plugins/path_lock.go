@@ -10,6 +10,7 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonvalue"
+	"github.com/domarkx/domarkx/plugins/beneath"
 )
 
 // pathLockDir is locked while an instance compares its paths with those of the others
@@ -70,19 +71,7 @@ func absolute(top, path string) string {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(top, path)
 	}
-	return resolve(path)
-}
-
-// resolve resolves the symbolic links in the part of a path that exists.
-func resolve(path string) string {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		return real
-	}
-	dir := filepath.Dir(path)
-	if dir == path {
-		return path
-	}
-	return filepath.Join(resolve(dir), filepath.Base(path))
+	return beneath.Resolve(path)
 }
 
 // findOverlap finds the first two resources of a workspace whose paths overlap: each would
@@ -151,7 +140,7 @@ func (l *Live) lockPathRedacting(e *entry, secrets *redactor) error {
 		return err
 	}
 	for _, f := range limits.Forbidden { // checked before another workspace's lock makes it private
-		if within(path, resolve(f)) {
+		if beneath.Within(path, beneath.Resolve(f)) {
 			return fmt.Errorf("path %q is in %q, which no resource may reach: %w", path, f, domarkx.ErrInvalid)
 		}
 	}
@@ -193,12 +182,7 @@ func (l *Live) lockPathRedacting(e *entry, secrets *redactor) error {
 }
 
 // overlap reports whether one path is the other or contains it.
-func overlap(a, b string) bool { return within(a, b) || within(b, a) }
-
-// within reports whether path is top or below it.
-func within(path, top string) bool {
-	return path == top || strings.HasPrefix(path, strings.TrimSuffix(top, string(filepath.Separator))+string(filepath.Separator))
-}
+func overlap(a, b string) bool { return beneath.Within(a, b) || beneath.Within(b, a) }
 
 func exists(path string) bool {
 	_, err := os.Lstat(path)
