@@ -141,17 +141,14 @@ func retry[T any](f func() (T, error)) (T, error) {
 
 // Readlink returns the target of a symbolic link.
 func (d *Dir) Readlink(name string) (string, error) {
-	buf := make([]byte, 256)
-	for {
+	target, err := sized(func(buf []byte) (int, error) {
 		n, err := unix.Readlinkat(d.fd, name, buf)
-		if err != nil {
-			return "", err
+		if err == nil && n == len(buf) {
+			err = unix.ERANGE // it may be longer
 		}
-		if n < len(buf) {
-			return string(buf[:n]), nil
-		}
-		buf = make([]byte, 2*len(buf))
-	}
+		return n, err
+	})
+	return string(target), err
 }
 
 // Mkdir creates a directory that only this user can use.

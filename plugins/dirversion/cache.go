@@ -7,6 +7,7 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
+	"github.com/domarkx/domarkx/gitstore/derived"
 	"github.com/domarkx/domarkx/plugins/beneath"
 )
 
@@ -18,7 +19,7 @@ const (
 )
 
 // A cache has the encoded records of the files in each directory, by path.
-type cache map[string][]byte
+type cache map[string]string
 
 func checksum(data []byte) uint32 {
 	return crc32.Checksum(data, crc32.MakeTable(crc32.Castagnoli))
@@ -35,12 +36,12 @@ func openCache(path string) cache {
 		return cache{}
 	}
 	c := cache{}
-	d := decoder{b: body}
-	for len(d.b) > 0 {
-		path := string(d.bytes())
-		c[path] = d.bytes()
+	d := derived.NewDecoder(string(body))
+	for d.More() {
+		path := d.Text()
+		c[path] = d.Text()
 	}
-	if d.bad {
+	if d.Bad() {
 		return cache{}
 	}
 	return c
@@ -48,15 +49,12 @@ func openCache(path string) cache {
 
 // records returns the records of the files in a directory, sorted by name.
 func (c cache) records(directory string) []record {
-	records, err := decodeRecords(c[directory])
-	if err != nil {
-		return nil
-	}
+	records, _ := decodeRecords(c[directory])
 	return records
 }
 
 // put sets the records of the files in a directory.
-func (c cache) put(directory string, records []record) { c[directory] = encodeRecords(nil, records) }
+func (c cache) put(directory string, records []record) { c[directory] = encodeRecords(records) }
 
 // patch replaces the stats of records, and marks them as not racy.
 func (c cache) patch(directory string, changed map[string]beneath.Stat) {
@@ -83,8 +81,7 @@ func (c cache) write(path string) error {
 	}
 	data := make([]byte, 0, size)
 	for directory, records := range c {
-		data = appendString(data, directory)
-		data = append(binary.AppendUvarint(data, uint64(len(records))), records...)
+		data = derived.AppendText(derived.AppendText(data, directory), records)
 	}
 	data = binary.LittleEndian.AppendUint32(data, checksum(data))
 	return atomicfile.Replace(path, append(data, cacheMagic...))

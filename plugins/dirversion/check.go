@@ -67,7 +67,10 @@ func (c *nameCheck) directory(ctx context.Context, path, base, id string, depth 
 	if err != nil {
 		return fmt.Errorf("%s: %w", quoted(path), err)
 	}
-	old := c.before(ctx, base)
+	var old []domarkx.File
+	if base != "" {
+		old, _ = c.r.Directory(ctx, base) // without the base, everything is checked
+	}
 	if err := c.twins(path, files); err != nil {
 		return err
 	}
@@ -89,30 +92,12 @@ func (c *nameCheck) directory(ctx context.Context, path, base, id string, depth 
 			}
 		}
 		if directory {
-			if err := c.directory(ctx, at, old[file.Name], file.ID, depth+1); err != nil {
+			if err := c.directory(ctx, at, directoryIn(old, file.Name), file.ID, depth+1); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
-}
-
-// before returns the ids of the directories in a directory of base, by name.
-func (c *nameCheck) before(ctx context.Context, id string) map[string]string {
-	if id == "" {
-		return nil
-	}
-	files, err := c.r.Directory(ctx, id)
-	if err != nil {
-		return nil // without the base, check everything
-	}
-	directories := map[string]string{}
-	for _, f := range files {
-		if f.Type == domarkx.Directory {
-			directories[f.Name] = f.ID
-		}
-	}
-	return directories
 }
 
 // everLong is a length of names, in bytes, that every file system allows (eCryptfs allows 143).

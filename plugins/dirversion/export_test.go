@@ -2,11 +2,11 @@ package dirversion
 
 // DecodeAgain decodes the records of a directory, encodes the result and decodes that again.
 func DecodeAgain(b []byte) (again, ok bool) {
-	records, err := decodeRecords(b)
+	records, err := decodeRecords(string(b))
 	if err != nil {
 		return false, false
 	}
-	second, err := decodeRecords(encodeRecords(nil, records))
+	second, err := decodeRecords(encodeRecords(records))
 	return err == nil && len(second) == len(records), true
 }
 

@@ -312,11 +312,12 @@ func (l *load) present(ctx context.Context, d *beneath.Dir, path string, wanted 
 		if err != nil {
 			return nil, explain(at, err)
 		}
-		i, ok := slices.BinarySearchFunc(wanted, name, func(f domarkx.File, name string) int { return strings.Compare(f.Name, name) })
-		if ok && wanted[i].Type == st.Kind {
+		want := fileNamed(wanted, name)
+		ok := want.Name == name
+		if ok && want.Type == st.Kind {
 			r := &record{name: name, stat: st}
-			if o, ok := slices.BinarySearchFunc(old, name, func(r record, name string) int { return strings.Compare(r.name, name) }); ok && old[o].stat.Same(st) && !old[o].racy {
-				*r = old[o]
+			if o := recordNamed(old, name); o != nil && o.stat.Same(st) && !o.racy {
+				*r = *o
 				r.stat = st
 			}
 			have[name] = r
@@ -332,7 +333,7 @@ func (l *load) present(ctx context.Context, d *beneath.Dir, path string, wanted 
 		if stays && ok && l.f.observe.isAlone(at) {
 			l.skip(at)
 		} else if stays && ok {
-			return nil, fmt.Errorf("%s holds excluded files, but is a %v in the version: %w; move them away", quoted(at), wanted[i].Type, domarkx.ErrExists)
+			return nil, fmt.Errorf("%s holds excluded files, but is a %v in the version: %w; move them away", quoted(at), want.Type, domarkx.ErrExists)
 		}
 	}
 	return have, nil

@@ -150,11 +150,9 @@ func (l *load) filesIn(ctx context.Context, path string, read map[string][]domar
 		if err != nil {
 			return nil, err
 		}
-		f := fileNamed(files, name)
-		if f.Type != domarkx.Directory {
+		if id = directoryIn(files, name); id == "" {
 			return nil, nil
 		}
-		id = f.ID
 	}
 	files, err := l.r.Directory(ctx, id)
 	if err == nil {
@@ -169,6 +167,14 @@ func fileNamed(files []domarkx.File, name string) domarkx.File {
 		return domarkx.File{}
 	}
 	return files[i]
+}
+
+// directoryIn returns the id of a directory among files sorted by name, "" if there is none.
+func directoryIn(files []domarkx.File, name string) string {
+	if f := fileNamed(files, name); f.Type == domarkx.Directory {
+		return f.ID
+	}
+	return ""
 }
 
 // link creates one hard link.

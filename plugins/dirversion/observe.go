@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"slices"
 	"strings"
 	"sync"
 
@@ -220,11 +219,7 @@ func (o *observation) savedRecord(at string) *record {
 	}
 	records := o.recent
 	o.mu.Unlock()
-	i, ok := slices.BinarySearchFunc(records, name, func(r record, name string) int { return strings.Compare(r.name, name) })
-	if !ok {
-		return nil
-	}
-	return &records[i]
+	return recordNamed(records, name)
 }
 
 // leaveAlone notes that a load leaves a file as it is because another program changed it.

@@ -1,11 +1,13 @@
 package dirversion
 
 import (
-	"bytes"
 	"encoding/binary"
 	"errors"
+	"slices"
+	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/gitstore/derived"
 	"github.com/domarkx/domarkx/plugins/beneath"
 )
 
@@ -26,7 +28,7 @@ const (
 
 // append encodes a record: fields as varints, strings with their lengths.
 func (r *record) append(b []byte) []byte {
-	b = appendString(b, r.name)
+	b = derived.AppendText(b, r.name)
 	flags := byte(r.stat.Kind)
 	if r.racy {
 		flags |= racyBit
@@ -42,10 +44,10 @@ func (r *record) append(b []byte) []byte {
 	switch r.stat.Kind {
 	case domarkx.Regular:
 		b = binary.AppendUvarint(b, uint64(r.stat.Size))
-		b = appendString(b, r.id)
+		b = derived.AppendText(b, r.id)
 	case domarkx.Symlink:
 		b = binary.AppendUvarint(b, uint64(r.stat.Size))
-		b = appendString(b, r.target)
+		b = derived.AppendText(b, r.target)
 	case domarkx.CharDevice, domarkx.BlockDevice:
 		b = binary.AppendUvarint(b, uint64(r.stat.Major))
 		b = binary.AppendUvarint(b, uint64(r.stat.Minor))
@@ -55,116 +57,72 @@ func (r *record) append(b []byte) []byte {
 	}
 	b = binary.AppendUvarint(b, uint64(len(r.xattrs)))
 	for _, a := range r.xattrs {
-		b = appendString(b, a.Name)
-		b = appendString(b, string(a.Value))
+		b = derived.AppendText(b, a.Name)
+		b = derived.AppendText(b, string(a.Value))
 	}
 	return b
 }
 
-func appendString(b []byte, s string) []byte {
-	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
-}
-
-var errRecord = errors.New("damaged record")
-
-// A decoder decodes records. The strings that it returns share the memory of text.
-type decoder struct {
-	b    []byte // the rest
-	text string // the whole input
-	bad  bool
-}
-
-func newDecoder(b []byte) decoder { return decoder{b: b, text: string(b)} }
-
-func (d *decoder) uvarint() uint64 {
-	v, n := binary.Uvarint(d.b)
-	if n <= 0 {
-		d.bad, d.b = true, nil
-		return 0
+// decodeRecord is the inverse of append. The record shares the memory of the decoder's content.
+func decodeRecord(d *derived.Decoder) record {
+	r := record{name: d.Text()}
+	flags := byte(0)
+	if text := d.Take(1); text != "" {
+		flags = text[0]
 	}
-	d.b = d.b[n:]
-	return v
-}
-
-func (d *decoder) varint() int64 {
-	v := d.uvarint()
-	return int64(v>>1) ^ -int64(v&1)
-}
-
-func (d *decoder) bytes() []byte {
-	n := d.uvarint()
-	if n > uint64(len(d.b)) {
-		d.bad, d.b = true, nil
-		return nil
-	}
-	b := d.b[:n]
-	d.b = d.b[n:]
-	return b
-}
-
-func (d *decoder) string() string {
-	n := len(d.bytes())
-	end := len(d.text) - len(d.b)
-	return d.text[end-n : end]
-}
-
-func (d *decoder) record(r *record) error {
-	*r = record{name: d.string()}
-	if d.bad || len(d.b) == 0 {
-		return errRecord
-	}
-	flags := d.b[0]
-	d.b = d.b[1:]
 	r.racy = flags&racyBit != 0
 	r.stat.Kind = domarkx.FileType(flags &^ (racyBit | xattrsBit))
-	r.stat.Mode = uint32(d.uvarint())
-	r.stat.Ino = d.uvarint()
-	r.stat.Mtime = d.varint()
-	r.stat.Ctime = r.stat.Mtime + d.varint()
+	r.stat.Mode = uint32(d.Uvarint())
+	r.stat.Ino = d.Uvarint()
+	r.stat.Mtime = d.Varint()
+	r.stat.Ctime = r.stat.Mtime + d.Varint()
 	switch r.stat.Kind {
 	case domarkx.Regular:
-		r.stat.Size = int64(d.uvarint())
-		r.id = d.string()
+		r.stat.Size = int64(d.Uvarint())
+		r.id = d.Text()
 	case domarkx.Symlink:
-		r.stat.Size = int64(d.uvarint())
-		r.target = d.string()
+		r.stat.Size = int64(d.Uvarint())
+		r.target = d.Text()
 	case domarkx.CharDevice, domarkx.BlockDevice:
-		r.stat.Major, r.stat.Minor = uint32(d.uvarint()), uint32(d.uvarint())
+		r.stat.Major, r.stat.Minor = uint32(d.Uvarint()), uint32(d.Uvarint())
 	}
 	if flags&xattrsBit != 0 {
-		for range min(d.uvarint(), uint64(len(d.b))) {
-			r.xattrs = append(r.xattrs, domarkx.Xattr{Name: d.string(), Value: bytes.Clone(d.bytes())})
+		const least = 2 // minimal size of an attribute, in bytes
+		for range d.Count(least) {
+			r.xattrs = append(r.xattrs, domarkx.Xattr{Name: d.Text(), Value: []byte(d.Text())})
 		}
 	}
-	if d.bad {
-		return errRecord
-	}
-	return nil
+	return r
 }
 
 // decodeRecords decodes the records of a directory, which are sorted by name.
-func decodeRecords(b []byte) ([]record, error) {
-	d := newDecoder(b)
-	const least = 8 // minimal size of a record, in bytes
-	records := make([]record, 0, min(d.uvarint(), uint64(len(b)/least)))
-	for len(d.b) > 0 {
-		var r record
-		if err := d.record(&r); err != nil {
-			return nil, err
-		}
-		records = append(records, r)
+func decodeRecords(text string) ([]record, error) {
+	d := derived.NewDecoder(text)
+	const least = 6 // minimal size of a record, in bytes
+	records := make([]record, 0, d.Count(least))
+	for d.More() {
+		records = append(records, decodeRecord(d))
 	}
-	if d.bad {
-		return nil, errRecord
+	if d.Bad() {
+		return nil, errors.New("damaged records")
 	}
 	return records, nil
 }
 
+// recordNamed returns one of the records of a directory, nil if none has the name.
+func recordNamed(records []record, name string) *record {
+	i, ok := slices.BinarySearchFunc(records, name, func(r record, name string) int { return strings.Compare(r.name, name) })
+	if !ok {
+		return nil
+	}
+	return &records[i]
+}
+
 // encodeRecords is the inverse of decodeRecords.
-func encodeRecords(b []byte, records []record) []byte {
-	b = binary.AppendUvarint(b, uint64(len(records)))
+func encodeRecords(records []record) string {
+	b := binary.AppendUvarint(nil, uint64(len(records)))
 	for i := range records {
 		b = records[i].append(b)
 	}
-	return b
+	return string(b)
 }
