@@ -45,16 +45,22 @@ func (d *Decoder) Take(n int) string {
 
 // Varint returns the next signed number.
 func (d *Decoder) Varint() int64 {
-	n, size := binary.Varint([]byte(d.rest[:min(len(d.rest), binary.MaxVarintLen64)]))
-	d.skip(size)
-	return n
+	n := d.Uvarint()
+	return int64(n>>1) ^ -int64(n&1)
 }
 
 // Uvarint returns the next unsigned number.
-func (d *Decoder) Uvarint() uint64 {
-	n, size := binary.Uvarint([]byte(d.rest[:min(len(d.rest), binary.MaxVarintLen64)]))
-	d.skip(size)
-	return n
+func (d *Decoder) Uvarint() (n uint64) {
+	for i := range min(len(d.rest), binary.MaxVarintLen64) {
+		c := d.rest[i]
+		n |= uint64(c&0x7f) << (7 * i)
+		if c < 0x80 && (i < binary.MaxVarintLen64-1 || c <= 1) { // the last byte has one bit
+			d.rest = d.rest[i+1:]
+			return n
+		}
+	}
+	d.Fail()
+	return 0
 }
 
 // Count returns the next unsigned number, which counts items of at least size bytes each. More items than can follow are
@@ -73,14 +79,6 @@ func (d *Decoder) Hex() string { return hex.EncodeToString([]byte(d.Text())) }
 
 // Text returns the next text.
 func (d *Decoder) Text() string { return d.Take(d.Count(1)) }
-
-func (d *Decoder) skip(size int) {
-	if size <= 0 {
-		d.Fail()
-		return
-	}
-	d.rest = d.rest[size:]
-}
 
 // Fail marks the input as invalid.
 func (d *Decoder) Fail() { d.bad, d.rest = true, "" }
