@@ -1,7 +1,6 @@
 package dirversion
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -75,15 +74,22 @@ const (
 	keptPrefix  = "kept-"
 )
 
-// openAside prepares the replacing of files in an observed directory.
-func (f *Directory) openAside(r domarkx.VersionReader) (*aside, error) {
-	a := &aside{path: f.observe.Aside, read: r, warn: f.warn}
+// newAside opens the journal with a further flag.
+func (f *Directory) newAside(flag int) (*aside, error) {
+	a := &aside{path: f.observe.Aside, warn: f.warn}
 	a.plain.Store(f.observe.plain)
-	err := os.MkdirAll(a.path, 0o700)
-	if err == nil {
-		a.journal, err = os.OpenFile(filepath.Join(a.path, journalName), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	var err error
+	a.journal, err = os.OpenFile(filepath.Join(a.path, journalName), os.O_APPEND|os.O_RDWR|flag, 0o600)
+	return a, err
+}
+
+// openAside prepares the replacing of files in an observed directory.
+func (f *Directory) openAside(r domarkx.VersionReader) (a *aside, err error) {
+	if err = os.MkdirAll(f.observe.Aside, 0o700); err == nil {
+		a, err = f.newAside(os.O_CREATE)
 	}
 	if err == nil {
+		a.read = r
 		a.d, err = beneath.Open(a.path)
 	}
 	if err == nil && !a.d.MovesTo(f.top) {
@@ -126,9 +132,6 @@ func (a *aside) pathOf(name string) string {
 
 // note adds a line to the journal. It must be there before any file is moved.
 func (a *aside) note(e *swapped) error {
-	if a.journal == nil {
-		return nil
-	}
 	line, err := json.Marshal(e)
 	if err == nil {
 		_, err = a.journal.Write(append(line, '\n'))
@@ -158,10 +161,7 @@ func (a *aside) close(f *Directory) error {
 	if a.inside != "" && !slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(name, keptPrefix) }) {
 		err = errors.Join(err, a.d.Unlink(".gitignore"), f.top.Rmdir(a.inside))
 	}
-	if a.journal != nil {
-		err = errors.Join(err, a.journal.Close())
-	}
-	return errors.Join(err, a.d.Close(), os.Remove(filepath.Join(a.path, journalName)))
+	return errors.Join(err, a.journal.Close(), a.d.Close(), os.Remove(a.journal.Name()))
 }
 
 // exchange exchanges e.Scratch with the file in place. If the file system cannot do that in one step, what
@@ -205,55 +205,51 @@ func (a *aside) exchange(ctx context.Context, d *beneath.Dir, e *swapped) error 
 }
 
 // recover completes a load that was killed: files that it moved out and that no version contains are put back.
-func (f *Directory) recover(ctx context.Context) (err error) {
-	path := f.observe.Aside
-	if path == "" || !beneath.CanMove {
+func (f *Directory) recover(ctx context.Context) error {
+	if f.observe.Aside == "" || !beneath.CanMove {
 		return nil
 	}
-	journal, err := os.Open(filepath.Join(path, journalName))
+	a, err := f.newAside(0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	if err != nil {
-		return err
-	}
-	a := &aside{path: path, warn: f.warn, journal: journal}
-	defer func() {
-		if err != nil {
-			journal.Close()
+	if err == nil {
+		if err = a.complete(ctx, f); err == nil && a.d != nil {
+			return a.close(f)
 		}
-	}()
-	lines := json.NewDecoder(bufio.NewReader(journal))
-	for {
+		a.journal.Close()
+	}
+	if err != nil {
+		return fmt.Errorf("completing a load that was killed: %w", err)
+	}
+	return nil
+}
+
+// complete puts back what the journal names. It removes the journal if the directory with the files is gone.
+func (a *aside) complete(ctx context.Context, f *Directory) (err error) {
+	var moved []*swapped
+	for lines := json.NewDecoder(a.journal); ; {
 		e := &swapped{}
 		if err := lines.Decode(e); err != nil {
 			break // the end, or a line that was not completed, so that nothing was moved
 		}
-		switch {
-		case a.d == nil && e.In != "":
-			if a.inside = e.In; !isScratch(a.inside) {
-				return fmt.Errorf("%s: %q: %w", journal.Name(), a.inside, domarkx.ErrCorrupt)
-			}
-			a.d, err = f.top.Open(a.inside)
-			if errors.Is(err, fs.ErrNotExist) {
-				return os.Remove(journal.Name())
-			}
-		case a.d == nil:
-			a.d, err = beneath.Open(path)
-		}
-		if err == nil && e.In == "" {
-			err = a.again(ctx, f.top, e)
-		}
-		if err != nil {
-			return fmt.Errorf("completing a load that was killed: %w", explain(e.Path, err))
+		if e.In == "" {
+			moved = append(moved, e)
+		} else if a.inside = e.In; !isScratch(a.inside) {
+			return fmt.Errorf("%s: %q: %w", a.journal.Name(), a.inside, domarkx.ErrCorrupt)
 		}
 	}
-	if a.d == nil {
-		if a.d, err = beneath.Open(path); err != nil {
-			return err
+	if a.inside == "" {
+		a.d, err = beneath.Open(a.path)
+	} else if a.d, err = f.top.Open(a.inside); errors.Is(err, fs.ErrNotExist) {
+		return os.Remove(a.journal.Name())
+	}
+	for _, e := range moved {
+		if err == nil {
+			err = explain(e.Path, a.again(ctx, f.top, e))
 		}
 	}
-	return a.close(f)
+	return err
 }
 
 // again decides about a file that a killed load may have left.

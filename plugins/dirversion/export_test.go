@@ -1,5 +1,7 @@
 package dirversion
 
+import "context"
+
 // DecodeAgain decodes the records of a directory, encodes the result and decodes that again.
 func DecodeAgain(b []byte) (again, ok bool) {
 	records, err := decodeRecords(string(b))
@@ -16,3 +18,6 @@ func (f *Directory) SetSame(cases, forms bool) { f.same = &fsFolding{cases, form
 
 // SetPlain makes loads behave as on a file system that cannot exchange files.
 func (f *Directory) SetPlain() { f.observe.plain = true }
+
+// Recover completes a load that was killed.
+func (f *Directory) Recover(ctx context.Context) error { return f.recover(ctx) }

@@ -227,3 +227,34 @@ func TestObserveLoadElsewhere(t *testing.T) {
 	}
 	must(t, p.f.Close())
 }
+
+// TestRecover completes a load that was killed after it exchanged a file that another program had saved.
+func TestRecover(t *testing.T) {
+	for name, plain := range map[string]bool{"exchange": false, "a file system that cannot exchange files": true} {
+		t.Run(name, func(t *testing.T) {
+			p := &place{t: t, path: t.TempDir(), cache: filepath.Join(t.TempDir(), "stat"), m: plugintest.NewMemory()}
+			aside := p.cache + ".aside"
+			must(t, os.Mkdir(aside, 0o700))
+			f, err := dirversion.Open(dirversion.Config{Path: p.path, Observe: &dirversion.Observe{Aside: aside}})
+			must(t, err)
+			defer f.Close()
+			if plain {
+				f.SetPlain()
+			}
+			p.write("a", "of the load")
+			must(t, os.WriteFile(filepath.Join(aside, ".domarkx-out"), []byte("saved"), 0o644))
+			var ours syscall.Stat_t
+			must(t, syscall.Stat(filepath.Join(p.path, "a"), &ours))
+			journal := fmt.Sprintf(`{"scratch":".domarkx-out","path":"a","ours":{"kind":1,"mode":%d,"inode":%d,"size":%d,"time":%d},"was":{"kind":1,"mode":420,"inode":1,"size":5,"time":1}}`,
+				ours.Mode&0o777, ours.Ino, ours.Size, ours.Mtim.Nano())
+			must(t, os.WriteFile(filepath.Join(aside, "journal"), []byte(journal+"\n"), 0o600))
+			must(t, f.Recover(t.Context()))
+			if data, err := os.ReadFile(filepath.Join(p.path, "a")); string(data) != "saved" || err != nil {
+				t.Errorf("the file is %q, %v", data, err)
+			}
+			if left, err := os.ReadDir(aside); len(left) > 0 || err != nil {
+				t.Errorf("%v is left, %v", left, err)
+			}
+		})
+	}
+}
