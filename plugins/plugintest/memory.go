@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/plugins"
@@ -24,9 +25,8 @@ type Memory struct {
 	contents    map[string][]byte
 	directories map[string][]domarkx.File
 	tops        map[string]domarkx.File
-	open        int // contents that are not closed
-	stored      int // contents that were written
-	parts       int // contents that were written in parts
+
+	open, stored, parts atomic.Int64 // contents that are not closed, that were written, and that were written in parts
 }
 
 // NewMemory returns an empty store.
@@ -50,57 +50,51 @@ func (m *Memory) Forget() {
 }
 
 // Stored returns how many contents were written so far, counting repetitions.
-func (m *Memory) Stored() int {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.stored
-}
+func (m *Memory) Stored() int { return int(m.stored.Load()) }
 
 // Parts returns how many contents were written in parts so far, counting repetitions.
-func (m *Memory) Parts() int {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.parts
-}
+func (m *Memory) Parts() int { return int(m.parts.Load()) }
 
 // Open returns how many contents are not closed.
-func (m *Memory) Open() int {
+func (m *Memory) Open() int { return int(m.open.Load()) }
+
+// get returns what one of the maps has of an id.
+func get[T any](m *Memory, of map[string]T, what, id string) (T, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.open
+	v, ok := of[id]
+	if !ok {
+		return v, fmt.Errorf("%s %q: %w", what, id, domarkx.ErrNotFound)
+	}
+	return v, nil
+}
+
+// put adds something to one of the maps and returns its id.
+func put[T any](m *Memory, to map[string]T, id string, v T) string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	to[id] = v
+	return id
 }
 
 // Top returns the top directory of a version.
 func (m *Memory) Top(_ context.Context, version string) (domarkx.File, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	top, ok := m.tops[version]
-	if !ok {
-		return top, fmt.Errorf("version %q: %w", version, domarkx.ErrNotFound)
-	}
-	return top, nil
+	return get(m, m.tops, "version", version)
 }
 
 // Directory returns the files of a directory.
 func (m *Memory) Directory(_ context.Context, id string) ([]domarkx.File, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	files, ok := m.directories[id]
-	if !ok {
-		return nil, fmt.Errorf("directory %q: %w", id, domarkx.ErrNotFound)
-	}
-	return slices.Clone(files), nil
+	files, err := get(m, m.directories, "directory", id)
+	return slices.Clone(files), err
 }
 
 // Content opens a content.
 func (m *Memory) Content(_ context.Context, id string) (domarkx.Content, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	data, ok := m.contents[id]
-	if !ok {
-		return nil, fmt.Errorf("content %q: %w", id, domarkx.ErrNotFound)
+	data, err := get(m, m.contents, "content", id)
+	if err != nil {
+		return nil, err
 	}
-	m.open++
+	m.open.Add(1)
 	return &content{Reader: bytes.NewReader(data), m: m}, nil
 }
 
@@ -111,11 +105,7 @@ type content struct {
 }
 
 func (c *content) Close() error {
-	c.once.Do(func() {
-		c.m.mu.Lock()
-		defer c.m.mu.Unlock()
-		c.m.open--
-	})
+	c.once.Do(func() { c.m.open.Add(-1) })
 	return nil
 }
 
@@ -153,14 +143,10 @@ func readContent(ctx context.Context, r io.Reader) ([]byte, error) {
 }
 
 // keep counts a content and returns its id.
-func (m *Memory) keep(kind string, data []byte, count *int) string {
+func (m *Memory) keep(kind string, data []byte, count *atomic.Int64) string {
+	count.Add(1)
 	sum := sha256.Sum256(data)
-	id := kind + hex.EncodeToString(sum[:])
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.contents[id] = data
-	*count++
-	return id
+	return put(m, m.contents, kind+hex.EncodeToString(sum[:]), data)
 }
 
 // Add adds a file.
@@ -185,10 +171,11 @@ func (v *MemoryVersion) Keep(ctx context.Context, path string, f domarkx.File) e
 			if !strings.HasPrefix(at, path+"/") {
 				return nil
 			}
+			data, err := get(v.m, v.m.contents, "content", f.ID)
 			if f.Type == domarkx.Symlink {
-				f.Target = string(v.m.content(f.ID))
+				f.Target = string(data)
 			}
-			if f.Type == domarkx.Regular && v.m.content(f.ID) == nil || f.HardLink != "" {
+			if f.Type == domarkx.Regular && err != nil || f.HardLink != "" {
 				return fmt.Errorf("%q: %w", at, domarkx.ErrNotFound)
 			}
 			files[at], paths = f, append(paths, at)
@@ -217,13 +204,6 @@ func (v *MemoryVersion) Kept() int {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.kept
-}
-
-// content returns a content, nil if it is not stored.
-func (m *Memory) content(id string) []byte {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.contents[id]
 }
 
 // check returns an error if the caller violates the contract of Add.
@@ -258,11 +238,9 @@ func (v *MemoryVersion) check(path string, f domarkx.File) error {
 	if f.Type != domarkx.Regular {
 		return nil
 	}
-	v.m.mu.Lock()
-	defer v.m.mu.Unlock()
-	data, ok := v.m.contents[f.ID]
-	if !ok {
-		return fmt.Errorf("content %q: %w", f.ID, domarkx.ErrNotFound)
+	data, err := get(v.m, v.m.contents, "content", f.ID)
+	if err != nil {
+		return err
 	}
 	if int64(len(data)) != f.Size {
 		return fmt.Errorf("size %d, its content has %d: %w", f.Size, len(data), domarkx.ErrInvalid)
@@ -280,10 +258,7 @@ func (v *MemoryVersion) checkOrder(path string) error {
 			return fmt.Errorf("name %q: %w", name, domarkx.ErrInvalid)
 		}
 	}
-	directory := ""
-	if i := strings.LastIndexByte(path, '/'); i >= 0 {
-		directory = path[:i]
-	}
+	directory := directoryOf(path)
 	if parent, ok := v.files[directory]; !ok || parent.Type != domarkx.Directory {
 		return fmt.Errorf("its directory %q was not added before: %w", directory, domarkx.ErrInvalid)
 	}
@@ -293,6 +268,9 @@ func (v *MemoryVersion) checkOrder(path string) error {
 	}
 	return nil
 }
+
+// directoryOf returns the path of the directory that a file is in.
+func directoryOf(path string) string { return path[:max(0, strings.LastIndexByte(path, '/'))] }
 
 // Finish stores the version.
 func (v *MemoryVersion) Finish(context.Context) (string, error) {
@@ -311,15 +289,12 @@ func (v *MemoryVersion) Finish(context.Context) (string, error) {
 		case domarkx.Directory:
 			files := below[path]
 			slices.SortFunc(files, func(a, b domarkx.File) int { return strings.Compare(a.Name, b.Name) })
-			f.ID = v.m.storeDirectory(files)
+			f.ID = put(v.m, v.m.directories, identify("directory %#v", files), files)
 		}
 		if path == "" {
-			return v.m.storeTop(f), nil
+			return put(v.m, v.m.tops, identify("top %#v", f), f), nil
 		}
-		directory := ""
-		if i := strings.LastIndexByte(path, '/'); i >= 0 {
-			directory = path[:i]
-		}
+		directory := directoryOf(path)
 		below[directory] = append(below[directory], f)
 	}
 	panic("no top directory")
@@ -328,22 +303,6 @@ func (v *MemoryVersion) Finish(context.Context) (string, error) {
 func identify(format string, args ...any) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, format, args...))
 	return hex.EncodeToString(sum[:])
-}
-
-func (m *Memory) storeDirectory(files []domarkx.File) string {
-	id := identify("directory %#v", files)
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.directories[id] = files
-	return id
-}
-
-func (m *Memory) storeTop(f domarkx.File) string {
-	id := identify("top %#v", f)
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.tops[id] = f
-	return id
 }
 
 // Settle does nothing.
