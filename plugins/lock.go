@@ -32,28 +32,23 @@ func lockDirectory(ctx context.Context, dir string, noWait bool) (*lock, error) 
 		if err != nil {
 			return nil, err
 		}
-		if err := waitLock(ctx, f, noWait); err != nil {
-			f.Close()
-			return nil, err
+		if noWait {
+			err = atomicfile.TryLock(f)
+		} else {
+			err = atomicfile.Lock(ctx, f)
 		}
-		if same(f, path) {
+		if err == nil && same(f, path) {
 			return &lock{f}, nil
 		}
-		f.Close() // another process removed or renamed the directory meanwhile
+		f.Close()
+		if errors.Is(err, atomicfile.ErrLocked) {
+			err = fmt.Errorf("another process works with it: %w", domarkx.ErrConflict)
+		}
+		if err != nil {
+			return nil, err
+		}
+		// Another process removed or renamed the directory meanwhile.
 	}
-}
-
-// waitLock locks a file. While another process holds the lock it waits or, with noWait,
-// returns domarkx.ErrConflict.
-func waitLock(ctx context.Context, f *os.File, noWait bool) error {
-	if !noWait {
-		return atomicfile.Lock(ctx, f)
-	}
-	err := atomicfile.TryLock(f)
-	if errors.Is(err, atomicfile.ErrLocked) {
-		return fmt.Errorf("another process works with it: %w", domarkx.ErrConflict)
-	}
-	return err
 }
 
 func same(f *os.File, path string) bool {

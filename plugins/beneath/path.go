@@ -26,6 +26,19 @@ func Within(path, top string) bool {
 	return path == top || strings.HasPrefix(path, strings.TrimSuffix(top, string(filepath.Separator))+string(filepath.Separator))
 }
 
+// Rel returns the slash-separated path of a file relative to top, and whether it is below top. It
+// does not resolve the last name of the path, which may be a symbolic link, or a mount whose server died.
+func Rel(path, top string) (string, bool) {
+	if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+		path = filepath.Join(dir, filepath.Base(path))
+	}
+	at, err := filepath.Rel(Resolve(top), path)
+	if err != nil || at == "." || !filepath.IsLocal(at) {
+		return "", false
+	}
+	return filepath.ToSlash(at), true
+}
+
 // Bare returns an error without the path that the os package added.
 func Bare(err error) error {
 	var pe *fs.PathError

@@ -9,12 +9,13 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/plugins/beneath"
 )
 
 // Files implements the tools for a directory.
 type Files struct {
 	*os.Root
-	hidden map[string]fs.FileInfo // keyed by slash-separated path, with symbolic links resolved; nil if the path does not exist
+	hidden map[string]fs.FileInfo // by path, with symbolic links resolved; nil if the path does not exist
 	note   string                 // path of the file that names the current temporary file; "" for none
 }
 
@@ -28,25 +29,12 @@ func OpenFiles(path string, hidden []string, note string) (*Files, error) {
 		return nil, err
 	}
 	f := &Files{Root: root, hidden: map[string]fs.FileInfo{}, note: note}
-	top, err := filepath.EvalSymlinks(path)
-	if err != nil {
-		root.Close()
-		return nil, err
-	}
 	for _, h := range hidden {
-		var names []string
-		if dir, err := filepath.EvalSymlinks(filepath.Dir(h)); err == nil { // what is hidden may be a symbolic link, or a mount whose server died
-			names = append(names, filepath.Join(dir, filepath.Base(h)))
-		}
-		if real, err := filepath.EvalSymlinks(h); err == nil {
-			names = append(names, real)
-		}
-		for _, name := range names {
-			at, err := filepath.Rel(top, name)
-			if err != nil || at == "." || !filepath.IsLocal(at) {
-				continue
+		for _, name := range []string{h, beneath.Resolve(h)} {
+			if at, ok := beneath.Rel(name, path); ok {
+				at = filepath.FromSlash(at)
+				f.hidden[at], _ = root.Lstat(at)
 			}
-			f.hidden[at], _ = root.Lstat(at)
 		}
 	}
 	if err := f.sweep(); err != nil {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -65,12 +64,12 @@ func Open(c Config) (*Directory, error) {
 	f := &Directory{cache: c.Cache, exclude: exclude, warn: c.Warn, limits: c.Limits, top: top, forbidden: map[beneath.Identity]string{}, inside: map[string]bool{}}
 	if c.Observe != nil {
 		f.observe = &observation{Observe: *c.Observe}
-		f.observe.begin()
+		f.observeAgain()
 	}
 	for _, path := range c.Forbidden {
 		// A symbolic link such as .git must not be replaced either.
 		for _, path := range []string{path, beneath.Resolve(path)} {
-			if at, ok := below(path, c.Path); ok {
+			if at, ok := beneath.Rel(path, c.Path); ok {
 				f.inside[at] = true
 			}
 		}
@@ -110,19 +109,6 @@ func quoted(at string) string {
 		return strconv.Quote(at[:end]) + "…" + strconv.Quote(at[len(at)-end:])
 	}
 	return strconv.Quote(at)
-}
-
-// below returns the slash-separated path of a file relative to top, and whether it is below top. It
-// does not resolve the last name of the path.
-func below(path, top string) (string, bool) {
-	if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
-		path = filepath.Join(dir, filepath.Base(path))
-	}
-	at, err := filepath.Rel(beneath.Resolve(top), path)
-	if err != nil || at == "." || !filepath.IsLocal(at) {
-		return "", false
-	}
-	return filepath.ToSlash(at), true
 }
 
 // admit rejects a directory that is forbidden.

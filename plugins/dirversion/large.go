@@ -23,7 +23,7 @@ func (f *Directory) LeftOut() (list []domarkx.LeftOut) {
 
 // begin forgets what the last walk left out.
 func (f *Directory) begin() {
-	f.observe.begin()
+	f.observeAgain()
 	f.left.Clear()
 	f.over = nil
 }

@@ -35,7 +35,7 @@ func (f *Directory) Load(ctx context.Context, r domarkx.VersionReader, version s
 		}
 	}
 	f.checked = ""
-	f.observe.begin()
+	f.observeAgain()
 	f.over = nil
 	if f.observe == nil { // in an observed directory, the last commit says what stays
 		f.left.Clear()

@@ -42,62 +42,35 @@ type observation struct {
 	Observe
 
 	mu         sync.RWMutex
-	rules      map[string]directoryRules // by directory
-	saved      cache                     // stat cache of the last commit; nil unless a load is running
-	aside      *aside                    // nil unless a load is running
-	alone      map[string]bool           // paths that the load left as they are because they changed
-	recentPath string                    // the directory of recent
-	recent     []record                  // what saved has of it
-	plain      bool                      // do not exchange files, as on file systems that cannot
+	rules      *gitignore.Tree
+	saved      cache           // stat cache of the last commit; nil unless a load is running
+	aside      *aside          // nil unless a load is running
+	alone      map[string]bool // paths that the load left as they are because they changed
+	recentPath string          // the directory of recent
+	recent     []record        // what saved has of it
+	plain      bool            // do not exchange files, as on file systems that cannot
 }
 
-// directoryRules are the rules for the files in a directory.
-type directoryRules struct {
-	stack   *gitignore.Stack
-	ignored bool // the directory is ignored, although Git tracks files in it
-}
-
-// begin forgets the rules of the last walk.
-func (o *observation) begin() {
+// observeAgain forgets the rules of the last walk.
+func (f *Directory) observeAgain() {
+	o := f.observe
 	if o == nil {
 		return
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.recent = nil
-	o.rules, o.saved, o.aside, o.alone = map[string]directoryRules{}, nil, nil, map[string]bool{}
-}
-
-// rulesIn returns the rules that apply to the files in a directory.
-func (f *Directory) rulesIn(directory string) directoryRules {
-	o := f.observe
-	o.mu.RLock()
-	rules, ok := o.rules[directory]
-	o.mu.RUnlock()
-	if ok {
-		return rules
-	}
-	rules = directoryRules{stack: o.Rules}
-	if directory != "" {
-		above, _ := split(directory)
-		rules = f.rulesIn(above)
-		rules.ignored = rules.ignored || rules.stack.Excludes(directory, true)
-	}
-	rules.stack = rules.stack.With(f.readRules(directory))
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.rules[directory] = rules
-	return rules
+	o.rules, o.saved, o.aside, o.alone = gitignore.NewTree(o.Rules, f.readRules), nil, nil, map[string]bool{}
 }
 
 // readRules reads the patterns in a directory; nil if there are none. Like Git, it does not follow symbolic
 // links.
-func (f *Directory) readRules(directory string) *gitignore.Rules {
+func (f *Directory) readRules(directory string) []byte {
 	data, err := f.readPatterns(directory)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		f.warn(fmt.Sprintf("the patterns in %s do not apply: %v", quoted(join(directory, gitignore.FileName)), beneath.Bare(err)))
 	}
-	return gitignore.Parse(directory, data)
+	return data
 }
 
 func (f *Directory) readPatterns(directory string) ([]byte, error) {
@@ -124,11 +97,7 @@ func (f *Directory) readPatterns(directory string) ([]byte, error) {
 
 // ignored reports whether Git ignores a path, given that it ignores none of its directories.
 func (f *Directory) ignored(at string, directory bool) bool {
-	above, _ := split(at)
-	if rules := f.rulesIn(above); !rules.ignored && !rules.stack.Excludes(at, directory) {
-		return false
-	}
-	return f.observe.Tracked == nil || !f.observe.Tracked(at, directory)
+	return f.observe.rules.Ignores(at, directory) && (f.observe.Tracked == nil || !f.observe.Tracked(at, directory))
 }
 
 // observes reports whether an observed directory's versions omit a file that Git does not ignore.

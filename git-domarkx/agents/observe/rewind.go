@@ -11,7 +11,6 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/domarkx/domarkx/format/domarkx"
@@ -185,11 +184,12 @@ func (t *tree) load(ctx context.Context, v domarkx.Version, left []domarkx.LeftO
 	if !IsObserved(v) {
 		return nil, fmt.Errorf("version %s: %w: it is not one of a work tree", v.ID, domarkx.ErrInvalid)
 	}
-	then := &storedRules{ctx: ctx, t: t, version: v.Resources[0].Version, rules: map[string]storedDirectory{}}
-	var err error
-	if then.base, err = t.m.rulesOf(ctx, t.git); err != nil {
+	base, err := t.m.rulesOf(ctx, t.git)
+	if err != nil {
 		return nil, err
 	}
+	then := &storedRules{ctx: ctx, t: t, version: v.Resources[0].Version}
+	then.rules = gitignore.NewTree(base, then.read)
 	keep, alone := map[string]string{}, map[string]string{} // path → reason
 	outs := slices.Clone(left)
 	if was, err := t.m.observation(ctx, v); err != nil {
@@ -280,21 +280,14 @@ type storedRules struct {
 	ctx     context.Context
 	t       *tree
 	version string
-	base    *gitignore.Stack
-	rules   map[string]storedDirectory // directory → its rules
+	rules   *gitignore.Tree
 	err     error
-}
-
-// A storedDirectory holds the rules for the files in a directory.
-type storedDirectory struct {
-	stack   *gitignore.Stack
-	ignored bool // the directory is ignored, even if the version contains files in it
 }
 
 // ignores reports whether the rules exclude a path. It returns false for a path that the version
 // contains, because Git tracked that path.
 func (s *storedRules) ignores(path string, directory bool) bool {
-	if rules := s.in(above(path)); !rules.ignored && !rules.stack.Excludes(path, directory) {
+	if !s.rules.Ignores(path, directory) {
 		return false
 	}
 	has, err := s.t.m.store.HasPath(s.version, path)
@@ -304,27 +297,15 @@ func (s *storedRules) ignores(path string, directory bool) bool {
 	return !has
 }
 
-func (s *storedRules) in(directory string) storedDirectory {
-	if rules, ok := s.rules[directory]; ok {
-		return rules
-	}
-	rules := storedDirectory{stack: s.base}
-	at := gitignore.FileName
-	if directory != "" {
-		rules, at = s.in(above(directory)), directory+"/"+gitignore.FileName
-		rules.ignored = rules.ignored || rules.stack.Excludes(directory, true)
-	}
-	data, err := s.read(at)
-	if err != nil {
-		s.err = errors.Join(s.err, err)
-	}
-	rules.stack = rules.stack.With(gitignore.Parse(directory, data))
-	s.rules[directory] = rules
-	return rules
+// read returns the file with patterns in a directory of the version. A missing one is empty.
+func (s *storedRules) read(directory string) []byte {
+	data, err := s.readFile(path.Join(directory, gitignore.FileName))
+	s.err = errors.Join(s.err, err)
+	return data
 }
 
-// read reads at most [gitignore.MaxSize] bytes of a file in the version. A missing file is empty.
-func (s *storedRules) read(path string) ([]byte, error) {
+// readFile reads at most [gitignore.MaxSize] bytes of a file in the version. A missing file is empty.
+func (s *storedRules) readFile(path string) ([]byte, error) {
 	id, err := s.t.m.store.FindFile(s.version, path)
 	if err != nil || id == "" {
 		return nil, err
@@ -336,6 +317,3 @@ func (s *storedRules) read(path string) ([]byte, error) {
 	defer c.Close()
 	return io.ReadAll(io.NewSectionReader(c, 0, min(c.Size(), gitignore.MaxSize)))
 }
-
-// above returns the directory of a path in a version, "" for the top.
-func above(path string) string { return path[:max(0, strings.LastIndexByte(path, '/'))] }
