@@ -28,7 +28,7 @@ func takeLock(journal string) (*os.File, error) {
 	}
 	deadline := time.Now().Add(forked)
 	for err = atomicfile.TryLock(lock); err != nil; err = atomicfile.TryLock(lock) {
-		if !errors.Is(err, atomicfile.ErrLocked) || alive(owner(lock)) || time.Now().After(deadline) {
+		if !errors.Is(err, atomicfile.ErrLocked) || atomicfile.IsAlive(owner(lock)) || time.Now().After(deadline) {
 			lock.Close()
 			return nil, err
 		}

@@ -68,5 +68,5 @@ func holder(journal string) (pid int, live bool) {
 	defer lock.Close()
 	pid = owner(lock)
 	err = atomicfile.TryLock(lock)
-	return pid, errors.Is(err, atomicfile.ErrLocked) || err != nil && alive(pid)
+	return pid, errors.Is(err, atomicfile.ErrLocked) || err != nil && atomicfile.IsAlive(pid)
 }

@@ -31,3 +31,6 @@ func TryLock(f *os.File) error {
 
 // Unlock releases the lock of an open file, also for children that have inherited the file.
 func Unlock(f *os.File) error { return unix.Flock(int(f.Fd()), unix.LOCK_UN) }
+
+// IsAlive reports whether a process may be running. Number 0 is an unknown one.
+func IsAlive(process int) bool { return !errors.Is(unix.Kill(process, 0), unix.ESRCH) }

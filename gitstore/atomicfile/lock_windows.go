@@ -27,3 +27,12 @@ func Unlock(f *os.File) error {
 	at := windows.Overlapped{OffsetHigh: 1}
 	return windows.UnlockFileEx(windows.Handle(f.Fd()), 0, 1, 0, &at)
 }
+
+// IsAlive reports whether a process may be running. Number 0 is an unknown one.
+func IsAlive(process int) bool {
+	p, err := os.FindProcess(process)
+	if err == nil {
+		p.Release()
+	}
+	return err == nil || process == 0
+}

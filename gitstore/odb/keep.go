@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/domarkx/domarkx/gitstore/atomicfile"
 	"github.com/domarkx/domarkx/gitstore/glob"
 )
 
@@ -127,7 +128,7 @@ func (d *Database) ReleaseFetched() error {
 		}
 		var pid int
 		var host string
-		if n, err := fmt.Sscanf(string(mark), "fetch-pack %d on %s\n", &pid, &host); n == 2 && err == nil && pid > 0 && host == here && !alive(pid) {
+		if n, err := fmt.Sscanf(string(mark), "fetch-pack %d on %s\n", &pid, &host); n == 2 && err == nil && pid > 0 && host == here && !atomicfile.IsAlive(pid) {
 			errs = append(errs, removeIfThere(file))
 		}
 	}

@@ -14,7 +14,6 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
-	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
 )
 
@@ -149,7 +148,7 @@ func lockStage(path string) (*os.File, error) {
 	if !errors.Is(err, errors.ErrUnsupported) {
 		return f, err
 	}
-	if _, process, _ := parseStage(filepath.Base(path)); process != os.Getpid() && local.IsAlive(process) {
+	if _, process, _ := parseStage(filepath.Base(path)); process != os.Getpid() && atomicfile.IsAlive(process) {
 		return nil, atomicfile.ErrLocked
 	}
 	return nil, nil

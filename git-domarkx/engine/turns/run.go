@@ -8,11 +8,11 @@ import (
 	"slices"
 
 	"github.com/domarkx/domarkx/format/domarkx"
-	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 	"github.com/domarkx/domarkx/git-domarkx/engine/toolcall"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns/journal"
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns/lock"
+	"github.com/domarkx/domarkx/gitstore/atomicfile"
 )
 
 // A RunRequest names the session to run.
@@ -166,7 +166,7 @@ func (r *runner) needsBench(ctx context.Context, info domarkx.Info) (bool, error
 // interruptedIn returns the calls of a session that started and were not recorded.
 func (m *Manager) interruptedIn(session string) ([]journal.Call, error) {
 	begun, err := journal.In(m.env.StateDir).List()
-	return slices.DeleteFunc(begun, func(c journal.Call) bool { return c.Session != session || local.IsAlive(c.Process) }), err
+	return slices.DeleteFunc(begun, func(c journal.Call) bool { return c.Session != session || atomicfile.IsAlive(c.Process) }), err
 }
 
 // reportInterrupted reports the interrupted calls that opening the workspace recorded. Without

@@ -12,11 +12,11 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
-	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 	"github.com/domarkx/domarkx/git-domarkx/engine/project"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns/journal"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
+	"github.com/domarkx/domarkx/gitstore/atomicfile"
 	"github.com/domarkx/domarkx/gitstore/refname"
 	"github.com/domarkx/domarkx/plugins"
 	"github.com/domarkx/domarkx/plugins/limit"
@@ -52,7 +52,7 @@ func (m *Manager) WorkspaceStates(ctx context.Context) ([]WorkspaceState, error)
 		return nil, err
 	}
 	for _, c := range begun {
-		if !local.IsAlive(c.Process) {
+		if !atomicfile.IsAlive(c.Process) {
 			states = append(states, WorkspaceState{StateInterrupted, c.Session, c.String()})
 		}
 	}

@@ -55,7 +55,7 @@ func Turn(ctx context.Context, stateDir, session, command string) (unlock func()
 func take(ctx context.Context, f *os.File, session, command string) error {
 	err := atomicfile.TryLock(f)
 	if errors.Is(err, atomicfile.ErrLocked) {
-		if _, process := owner(f); process != 0 && !local.IsAlive(process) {
+		if _, process := owner(f); process != 0 && !atomicfile.IsAlive(process) {
 			err = waitForLock(ctx, f)
 		}
 	}
