@@ -65,13 +65,8 @@ func (m *WorkspaceManager) Instances(ctx context.Context) ([]Instance, error) {
 			if err != nil {
 				return nil, err
 			}
-			r := InstanceResource{ResourceSpec: e.ResourceSpec, Created: e.Created, Private: e.Private || e.LockedPath == "", Path: path}
-			for _, c := range s.Committed {
-				if c.ID == e.ID && c.Type == e.Type {
-					r.Version = c.Version
-				}
-			}
-			i.Resources = append(i.Resources, r)
+			i.Resources = append(i.Resources, InstanceResource{ResourceSpec: e.ResourceSpec, Created: e.Created,
+				Private: e.Private || e.LockedPath == "", Path: path, Version: s.committedVersion(e.ID, e.Type)})
 		}
 		instances = append(instances, i)
 	}
@@ -235,14 +230,10 @@ func (m *WorkspaceManager) RenameWith(ctx context.Context, from, to string, firs
 	if err := atomicfile.SyncDir(m.config.Dir); err != nil {
 		return err
 	}
-	from = l.dir
-	l.dir, l.state.Name, l.state.Renaming = target, to, ""
-	for i := range l.state.Resources {
-		e := &l.state.Resources[i]
-		if inside, err := filepath.Rel(from, e.Path); err == nil && e.Path != "" && filepath.IsLocal(inside) {
-			e.Path = filepath.Join(target, inside)
-		}
+	if l.state, err = readState(target); err != nil { // with the paths of the resources in the new directory
+		return err
 	}
+	l.dir, l.state.Name, l.state.Renaming = target, to, ""
 	return l.save()
 }
 
@@ -332,12 +323,12 @@ func (m *WorkspaceManager) sweepTemporary(ctx context.Context, dir string) {
 	if err != nil {
 		return // its process is alive
 	}
+	defer lock.release()
 	s, err := readState(dir)
+	if errors.Is(err, domarkx.ErrNotFound) {
+		_ = m.remove(dir)
+	}
 	if err != nil {
-		defer lock.release()
-		if errors.Is(err, domarkx.ErrNotFound) {
-			_ = m.remove(dir)
-		}
 		return
 	}
 	if err := m.held(lock, dir, s).tearDown(ctx); err != nil {

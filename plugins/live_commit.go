@@ -55,7 +55,7 @@ func (l *Live) knownChanged() bool {
 // changed reports whether a resource may differ from the head.
 func (l *Live) changed(ctx context.Context, i int) (changed bool, err error) {
 	e := &l.state.Resources[i]
-	if l.committedVersion(e.ID, e.Type) == "" {
+	if l.state.committedVersion(e.ID, e.Type) == "" {
 		return true, nil
 	}
 	if why, _ := l.lost(i); why != nil {
@@ -79,8 +79,8 @@ func (l *Live) changed(ctx context.Context, i int) (changed bool, err error) {
 }
 
 // committedVersion returns the version of a resource in the head, "" for none.
-func (l *Live) committedVersion(id, kind string) string {
-	for _, r := range l.state.Committed {
+func (s *state) committedVersion(id, kind string) string {
+	for _, r := range s.Committed {
 		if r.ID == id && r.Type == kind {
 			return r.Version
 		}
@@ -217,7 +217,7 @@ func (l *Live) skips(i int) bool { return l.onlyDirectories && l.resources[i].li
 // commit commits one resource if it changed, and returns its version.
 func (l *Live) commit(ctx context.Context, i int, c *Changes) (string, error) {
 	e := &l.state.Resources[i]
-	base := l.committedVersion(e.ID, e.Type)
+	base := l.state.committedVersion(e.ID, e.Type)
 	if l.skips(i) {
 		if base == "" {
 			return "", &ResourceError{"committing the state of", e.ID, fmt.Errorf("no version has it, and it is not open: %w", domarkx.ErrNotFound)}

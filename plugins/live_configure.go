@@ -36,7 +36,7 @@ func (l *Live) reconfigure(ctx context.Context, specs []domarkx.ResourceSpec) (b
 		before, dirty := spec, true
 		switch {
 		case i < 0:
-			i = l.add(spec, false)
+			i = l.add(spec)
 			changed = true
 			if err := l.save(); err != nil {
 				return changed, err
@@ -83,7 +83,7 @@ func (l *Live) setSpecs(ctx context.Context, specs []domarkx.ResourceSpec) error
 		}
 	}
 	for _, spec := range specs {
-		l.add(spec, false)
+		l.add(spec)
 	}
 	return l.save()
 }

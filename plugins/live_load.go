@@ -78,7 +78,7 @@ func (l *Live) commitUnfinished(ctx context.Context) (*Changes, error) {
 	c := &Changes{}
 	for i := range l.resources {
 		e := &l.state.Resources[i]
-		version := l.committedVersion(e.ID, e.Type)
+		version := l.state.committedVersion(e.ID, e.Type)
 		if l.resources[i].live != nil && !l.uncompared(e) {
 			e.Dirty = true // the flag dates from before the load
 			var err error
@@ -193,7 +193,7 @@ func (l *Live) checkLoad(ctx context.Context, all []domarkx.ResourceVersion) err
 
 // checkVersion rejects a version of a resource, which may be from an untrusted source.
 func (l *Live) checkVersion(ctx context.Context, r domarkx.ResourceVersion) error {
-	base := l.committedVersion(r.ID, r.Type)
+	base := l.state.committedVersion(r.ID, r.Type)
 	if err := l.m.versions.CheckVersion(ctx, base, r.Version); err != nil {
 		return err
 	}
@@ -229,7 +229,7 @@ func (l *Live) loadResources(ctx context.Context, all []domarkx.ResourceVersion,
 	for _, r := range resources {
 		i := l.index(r.ID)
 		if i < 0 {
-			i = l.add(r.ResourceSpec, false)
+			i = l.add(r.ResourceSpec)
 			l.state.Resources[i].New = true
 			if err := l.save(); err != nil {
 				return err

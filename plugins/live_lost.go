@@ -20,7 +20,7 @@ func (l *Live) lost(i int) (why error, final bool) {
 // fails, the resource stays lost: calls report it, and another version can be loaded.
 func (l *Live) regain(ctx context.Context, i int) error {
 	e := &l.state.Resources[i]
-	version := l.committedVersion(e.ID, e.Type)
+	version := l.state.committedVersion(e.ID, e.Type)
 	why, final := l.lost(i)
 	if !final || version == "" || l.state.Loading != nil {
 		return nil

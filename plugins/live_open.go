@@ -116,10 +116,10 @@ func (l *Live) openRedacting(ctx context.Context, k *resourceType, e *entry, sec
 }
 
 // add adds a resource to the state without creating it.
-func (l *Live) add(spec domarkx.ResourceSpec, private bool) int {
+func (l *Live) add(spec domarkx.ResourceSpec) int {
 	l.state.Next++
 	l.state.Resources = append(l.state.Resources, entry{
-		ResourceSpec: spec, Directory: strconv.Itoa(l.state.Next), Private: private || l.state.Private, Dirty: true,
+		ResourceSpec: spec, Directory: strconv.Itoa(l.state.Next), Private: l.state.Private, Dirty: true,
 	})
 	l.resources = append(l.resources, &resource{})
 	return len(l.resources) - 1

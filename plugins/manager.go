@@ -31,23 +31,18 @@ type Versions interface {
 // Pending is a version of a resource that is being written.
 type Pending interface {
 	domarkx.VersionWriter
-	Ending
-}
-
-// A BoundedWriter is a [Pending] for resources that leave nothing out themselves, and so have to fit.
-type BoundedWriter interface {
-	// Limit makes the writer refuse more files or bytes. The texts say in errors that there are more.
-	Limit(files, bytes int64, manyFiles, manyBytes string)
-}
-
-// Ending completes or discards a version that is being written.
-type Ending interface {
 	// Finish makes the version durable and returns its id. No ref points to it yet.
 	Finish(ctx context.Context) (version string, err error)
 	// Settle must be called after a ref points to the version.
 	Settle() error
 	// Abort discards the version. It does nothing after Settle.
 	Abort()
+}
+
+// A BoundedWriter is a [Pending] for resources that leave nothing out themselves, and so have to fit.
+type BoundedWriter interface {
+	// Limit makes the writer refuse more files or bytes. The texts say in errors that there are more.
+	Limit(files, bytes int64, manyFiles, manyBytes string)
 }
 
 // Config configures a WorkspaceManager.

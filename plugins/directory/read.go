@@ -1,6 +1,7 @@
 package directory
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"io"
@@ -57,19 +58,9 @@ func mustBe(path string, info fs.FileInfo, expected string) error {
 
 // kind returns the name of a file type.
 func kind(mode fs.FileMode) string {
-	switch mode.Type() {
-	case 0:
-		return "file"
-	case fs.ModeDir:
-		return "directory"
-	case fs.ModeSymlink:
-		return "symlink"
-	case fs.ModeNamedPipe:
-		return "fifo"
-	case fs.ModeSocket:
-		return "socket"
-	}
-	return "device"
+	return cmp.Or(map[fs.FileMode]string{
+		0: "file", fs.ModeDir: "directory", fs.ModeSymlink: "symlink", fs.ModeNamedPipe: "fifo", fs.ModeSocket: "socket",
+	}[mode.Type()], "device")
 }
 
 func readFile(_ context.Context, root *Files, path string, _ jsonvalue.Value) (domarkx.Result, error) {

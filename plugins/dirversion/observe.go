@@ -217,21 +217,21 @@ func (o *observation) isAlone(at string) bool {
 // program changed it.
 func (f *Directory) unlink(ctx context.Context, d *beneath.Dir, at string, st beneath.Stat) (stays bool, err error) {
 	was, ok := f.captured(at, st)
-	if ok && f.observe != nil && f.observe.aside != nil {
-		if stays, err = f.observe.aside.take(ctx, d, at, was); stays {
-			f.observe.leaveAlone(at)
+	switch {
+	case !ok:
+		stays = true
+	case f.observe != nil && f.observe.aside != nil:
+		stays, err = f.observe.aside.take(ctx, d, at, was)
+	default:
+		_, name := split(at)
+		if err = d.Unlink(name); errors.Is(err, fs.ErrNotExist) {
+			err = nil
 		}
-		return stays, err
 	}
-	if !ok {
+	if stays {
 		f.observe.leaveAlone(at)
-		return true, nil
 	}
-	_, name := split(at)
-	if err := d.Unlink(name); !errors.Is(err, fs.ErrNotExist) {
-		return false, err
-	}
-	return false, nil
+	return stays, err
 }
 
 // A ChangedError is the error of a load that found files changed since the last commit. It left them as they are, and

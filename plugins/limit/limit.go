@@ -105,16 +105,9 @@ const (
 )
 
 // OfReason returns the limit for which a version leaves something out.
-func OfReason(reason string) (Limit, bool) {
-	switch reason {
-	case ReasonFile:
-		return File, true
-	case ReasonVersion:
-		return Version, true
-	case ReasonFiles:
-		return Files, true
-	}
-	return Limit{}, false
+func OfReason(reason string) (l Limit, ok bool) {
+	l, ok = map[string]Limit{ReasonFile: File, ReasonVersion: Version, ReasonFiles: Files}[reason]
+	return l, ok
 }
 
 // Help returns a list of the limits in Markdown.

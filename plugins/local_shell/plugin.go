@@ -171,16 +171,12 @@ func (s *shell) run(ctx context.Context, program, option, code string) (domarkx.
 
 // command returns a command without its program, with this temporary directory.
 func (s *shell) command(temporary string) process.Command {
-	return process.Command{Env: s.environment(temporary), Writable: []string{s.Path(), temporary}, Sealed: s.sealed(), Hidden: []string{s.env.StateDir},
+	c := process.Command{Env: s.environment(temporary), Writable: []string{s.Path(), temporary}, Hidden: []string{s.env.StateDir},
 		Confined: s.confined, Sockets: nameServices, Processes: s.env.Limits.Processes, Memory: s.env.Limits.Memory}
-}
-
-// sealed returns the paths in the directory that a confined command must not write.
-func (s *shell) sealed() []string {
-	if !s.confined {
-		return nil
+	if s.confined {
+		c.Sealed = slices.DeleteFunc(slices.Clone(s.Hidden()), func(path string) bool { return !s.holds(path) })
 	}
-	return slices.DeleteFunc(slices.Clone(s.Hidden()), func(path string) bool { return !s.holds(path) })
+	return c
 }
 
 // warnUnsealed warns if a command that was started can write what should be sealed.
@@ -201,7 +197,7 @@ func (s *shell) temporary() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	err = s.remember(temporary)
+	err = os.WriteFile(s.temporaries(), []byte(temporary+"\n"), 0o600)
 	for _, name := range []string{"home", "tmp"} {
 		if err == nil {
 			err = os.Mkdir(filepath.Join(temporary, name), 0o700)
@@ -251,10 +247,6 @@ func (s *shell) environment(temporary string) []string {
 // temporaries returns the path of the file that records the temporary directory, so that
 // sweep can remove it after this program was killed.
 func (s *shell) temporaries() string { return filepath.Join(s.env.Dir, "temporary") }
-
-func (s *shell) remember(path string) error {
-	return os.WriteFile(s.temporaries(), []byte(path+"\n"), 0o600)
-}
 
 func (s *shell) forget(path string) {
 	if dirversion.Empty(path) == nil && os.Remove(path) == nil {

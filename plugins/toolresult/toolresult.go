@@ -36,26 +36,30 @@ func (s *Spool) Write(p []byte) (int, error) {
 		s.size += int64(len(p))
 		return len(p), nil
 	}
+	n, err := s.writeFile(p)
+	s.size += int64(n)
+	if err != nil {
+		err = fmt.Errorf("keep a command's output: %w", err)
+	}
+	return n, err
+}
+
+func (s *Spool) writeFile(p []byte) (int, error) {
 	if s.file == nil {
 		f, err := os.CreateTemp(s.dir, ".output-*")
 		if err != nil {
-			return 0, fmt.Errorf("keep a command's output: %w", err)
+			return 0, err
 		}
 		// Removed at once, so that nothing is left after a kill; where open files cannot be
 		// removed, Close does it.
 		_ = os.Remove(f.Name())
 		s.file = f
 		if _, err := f.Write(s.head); err != nil {
-			return 0, fmt.Errorf("keep a command's output: %w", err)
+			return 0, err
 		}
 		s.head = append(s.head, p[:Limit-len(s.head)]...)
 	}
-	n, err := s.file.Write(p)
-	s.size += int64(n)
-	if err != nil {
-		return n, fmt.Errorf("keep a command's output: %w", err)
-	}
-	return n, nil
+	return s.file.Write(p)
 }
 
 // Close discards the output.
