@@ -13,6 +13,7 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/plugins/beneath"
+	"github.com/domarkx/domarkx/plugins/limit"
 )
 
 // Changed reports whether the directory may differ from the version last committed or
@@ -20,7 +21,7 @@ import (
 func (f *Directory) Changed(ctx context.Context) (bool, error) {
 	f.begin()
 	s, err := f.scan(ctx, true)
-	return err == nil && (s.top.differs || s.top.exceeds(f.limits)), err
+	return err == nil && (s.top.differs || len(limit.LeaveOut(&s.top.usage, f.limits)) > 0), err
 }
 
 // Commit writes the content of the directory to w.

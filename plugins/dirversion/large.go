@@ -61,32 +61,13 @@ func WarnOfLeftOut(list []domarkx.LeftOut, l domarkx.Limits, warn func(message s
 // fit scans the directory, and again without what has to be left out so that a version keeps the limits.
 func (f *Directory) fit(ctx context.Context) (*scan, error) {
 	s, err := f.scan(ctx, false)
-	if err != nil || !s.top.exceeds(f.limits) {
-		return s, err
+	if err != nil {
+		return nil, err
 	}
-	f.over = limit.LeaveOut(f.usageOf(s.top), f.limits)
+	if f.over = limit.LeaveOut(&s.top.usage, f.limits); len(f.over) == 0 {
+		return s, nil
+	}
 	return f.scan(ctx, false)
-}
-
-// exceeds reports whether a directory is over the limits of a version.
-func (n *node) exceeds(l domarkx.Limits) bool {
-	all := limit.Measures{Files: -1} // without the top
-	for todo := []*node{n}; len(todo) > 0; {
-		last := todo[len(todo)-1]
-		todo = append(todo[:len(todo)-1], last.directories...)
-		all.Add(last.own)
-		all.Files++
-	}
-	return all.Exceed(l)
-}
-
-// usageOf returns the usage of a directory with those below.
-func (f *Directory) usageOf(n *node) *limit.Usage {
-	u := &limit.Usage{Path: n.path, Own: n.own, List: func() []limit.Part { return f.parts(n.path) }}
-	for _, below := range n.directories {
-		u.Below = append(u.Below, f.usageOf(below))
-	}
-	return u
 }
 
 // parts returns the files in a directory that a version would contain, without directories.

@@ -25,7 +25,7 @@ type node struct {
 	files       []record // sorted by name; nil if the cached ones are as good
 	unread      []int    // which files have an unknown content
 	directories []*node  // subdirectories, sorted by name
-	own         limit.Measures
+	usage       limit.Usage
 	err         error // why it cannot be read
 
 	changed bool // whether the records of its files differ from the cached ones
@@ -48,7 +48,7 @@ type scan struct {
 
 // scan reads the whole directory tree; with first set it stops at the first difference.
 func (f *Directory) scan(ctx context.Context, first bool) (*scan, error) {
-	s := &scan{f: f, cache: openCache(f.cache), top: &node{}, first: first}
+	s := &scan{f: f, cache: openCache(f.cache), top: f.newNode("", record{}), first: first}
 	if records := s.cache.records(topDirectory); len(records) == 1 {
 		s.top.known = records[0]
 	}
@@ -61,6 +61,10 @@ func (f *Directory) scan(ctx context.Context, first bool) (*scan, error) {
 	}
 	s.top.settle()
 	return s, nil
+}
+
+func (f *Directory) newNode(path string, known record) *node {
+	return &node{path: path, known: known, usage: limit.Usage{Path: path, List: func() []limit.Part { return f.parts(path) }}}
 }
 
 // visit reads a directory and those below it, as far as possible in other goroutines.
@@ -128,7 +132,7 @@ func (s *scan) read(n *node) error {
 			old = old[1:]
 		}
 		n.changed = n.changed || fresh
-		n.count(&r)
+		s.count(n, &r)
 		if n.keepFiles(same); n.files == nil {
 			continue
 		}
@@ -151,17 +155,19 @@ func (n *node) keepFiles(same []record) {
 	}
 }
 
-// count adds a file to a directory's measures and subdirectories.
-func (n *node) count(r *record) {
+// count adds a file to a directory's usage and subdirectories.
+func (s *scan) count(n *node, r *record) {
 	switch r.stat.Kind {
 	case domarkx.Directory:
-		n.directories = append(n.directories, &node{path: join(n.path, r.name), known: *r})
+		below := s.f.newNode(join(n.path, r.name), *r)
+		n.directories = append(n.directories, below)
+		n.usage.Below = append(n.usage.Below, &below.usage)
 		return
 	case domarkx.Regular:
-		n.own.Bytes += r.stat.Size / int64(max(r.stat.Links, 1)) // all its links together count once
+		n.usage.Own.Bytes += r.stat.Size / int64(max(r.stat.Links, 1)) // all its links together count once
 		n.linked = n.linked || r.stat.Links > 1
 	}
-	n.own.Files++
+	n.usage.Own.Files++
 }
 
 // readSelf reads the attributes of the directory itself.

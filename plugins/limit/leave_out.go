@@ -30,11 +30,6 @@ type Measures struct{ Files, Bytes int64 }
 // Add adds to the Measures.
 func (m *Measures) Add(n Measures) { m.Files, m.Bytes = m.Files+n.Files, m.Bytes+n.Bytes }
 
-// Exceed reports whether the measures of a version are over its limits.
-func (m Measures) Exceed(l domarkx.Limits) bool {
-	return l.Files > 0 && m.Files > l.Files || l.Version > 0 && m.Bytes > l.Version
-}
-
 // LeaveOut returns the paths to leave out so that a version of the directory keeps the limits, with the reasons: those
 // that are the largest where it is too large, so that a directory of a million files does not displace others. It
 // depends on the files only.
