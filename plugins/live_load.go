@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"slices"
 
@@ -276,7 +277,6 @@ func (l *Live) openFor(ctx context.Context, i int, r domarkx.ResourceVersion, fr
 		if err := l.reopen(ctx, i, r.ResourceSpec); err != nil {
 			return false, err
 		}
-		e = &l.state.Resources[i]
 	}
 	inPlace := !e.Private && namesPath(l.m.config.WorkTree, e.Config)
 	if !inPlace || e.Created && !fresh && !e.New {
@@ -330,12 +330,9 @@ func (l *Live) uncompared(e *entry) bool {
 
 // isVacant reports whether a path does not exist or is an empty directory.
 func isVacant(path string) bool {
-	if !exists(path) {
-		return true
-	}
 	info, err := os.Lstat(path)
 	if err != nil || !info.IsDir() {
-		return false
+		return errors.Is(err, fs.ErrNotExist)
 	}
 	files, err := os.ReadDir(path)
 	return err == nil && len(files) == 0

@@ -145,7 +145,7 @@ func (l *Live) removeAt(ctx context.Context, i int) error {
 func (l *Live) tearDownAt(ctx context.Context, i int) error {
 	e, r := l.state.Resources[i], l.resources[i]
 	dir := filepath.Join(l.dir, e.Directory)
-	if r.live == nil && !isEmpty(dir) {
+	if r.live == nil && !isVacant(dir) {
 		k, err := l.m.resourceType(ctx, e.Type)
 		if err == nil {
 			r.live, r.secrets, err = l.openPlugin(ctx, k, &e)

@@ -195,14 +195,3 @@ func removeAll(dir string) error {
 	})
 	return os.RemoveAll(dir)
 }
-
-// isEmpty reports whether a directory is empty or does not exist.
-func isEmpty(dir string) bool {
-	f, err := os.Open(dir)
-	if err != nil {
-		return true
-	}
-	defer f.Close()
-	_, err = f.Readdirnames(1)
-	return err != nil
-}

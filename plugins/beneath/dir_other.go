@@ -16,7 +16,7 @@ import (
 )
 
 // A Dir is an open directory. All names are looked up relative to one.
-type Dir struct{ root *os.Root }
+type Dir struct{ *os.Root }
 
 // Open opens a directory. It follows symbolic links.
 func Open(path string) (*Dir, error) {
@@ -27,8 +27,6 @@ func Open(path string) (*Dir, error) {
 	return &Dir{root}, nil
 }
 
-func (d *Dir) Close() error { return d.root.Close() }
-
 func (d *Dir) Open(path string) (*Dir, error) {
 	if path == "" {
 		path = "."
@@ -37,7 +35,7 @@ func (d *Dir) Open(path string) (*Dir, error) {
 	} else if st.Kind != domarkx.Directory {
 		return nil, errors.New("not a directory")
 	}
-	root, err := d.root.OpenRoot(filepath.FromSlash(path))
+	root, err := d.Root.OpenRoot(filepath.FromSlash(path))
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +44,7 @@ func (d *Dir) Open(path string) (*Dir, error) {
 
 // Names returns the names in the directory, sorted by bytes.
 func (d *Dir) Names() ([]string, error) {
-	f, err := d.root.Open(".")
+	f, err := d.Root.Open(".")
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +59,7 @@ func (d *Dir) Stat(name string) (Stat, error) {
 	if name == "" {
 		name = "."
 	}
-	info, err := d.root.Lstat(filepath.FromSlash(name))
+	info, err := d.Root.Lstat(filepath.FromSlash(name))
 	if err != nil {
 		return Stat{}, err
 	}
@@ -101,22 +99,19 @@ func (f *File) Stat() (Stat, error) {
 
 // OpenFile opens a regular file for reading.
 func (d *Dir) OpenFile(name string) (*File, error) {
-	f, err := d.root.Open(name)
+	f, err := d.Root.Open(name)
 	return &File{f}, err
 }
 
 // Create creates a new regular file for writing.
 func (d *Dir) Create(name string) (*File, error) {
-	f, err := d.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	f, err := d.Root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	return &File{f}, err
 }
 
-func (d *Dir) Readlink(name string) (string, error) { return d.root.Readlink(name) }
-func (d *Dir) Mkdir(name string) error              { return d.root.Mkdir(name, 0o700) }
-func (d *Dir) Symlink(target, name string) error    { return d.root.Symlink(target, name) }
-func (d *Dir) Rename(from, to string) error         { return d.root.Rename(from, to) }
-func (d *Dir) Unlink(name string) error             { return d.root.Remove(name) }
-func (d *Dir) Rmdir(name string) error              { return d.root.Remove(name) }
+func (d *Dir) Mkdir(name string) error  { return d.Root.Mkdir(name, 0o700) }
+func (d *Dir) Unlink(name string) error { return d.Remove(name) }
+func (d *Dir) Rmdir(name string) error  { return d.Remove(name) }
 
 var errLinuxOnly = errors.New("only supported on Linux")
 
@@ -137,7 +132,7 @@ func (d *Dir) Link(*Dir, string, string) error { return errLinuxOnly }
 func (d *Dir) Mknod(string, domarkx.File) error { return errLinuxOnly }
 
 // Chmod sets the mode of the directory itself.
-func (d *Dir) Chmod(mode uint32) error { return d.root.Chmod(".", fileMode(mode)) }
+func (d *Dir) Chmod(mode uint32) error { return d.Root.Chmod(".", fileMode(mode)) }
 
 func (f *File) Chmod(mode uint32) error { return f.File.Chmod(fileMode(mode)) }
 
@@ -161,7 +156,7 @@ func (d *Dir) SyncAll() error { return nil }
 
 // Sync syncs the entries and attributes of the directory, where the system can.
 func (d *Dir) Sync() error {
-	f, err := d.root.Open(".")
+	f, err := d.Root.Open(".")
 	if err != nil {
 		return err
 	}
@@ -175,7 +170,7 @@ func (f *File) SetXattrs([]domarkx.Xattr) error  { return nil }
 
 // Allow gives this user access to a directory whose mode forbids even opening it.
 func (d *Dir) Allow(path string) error {
-	return d.root.Chmod(filepath.FromSlash(path), 0o700)
+	return d.Root.Chmod(filepath.FromSlash(path), 0o700)
 }
 
 func (d *Dir) Chown(string, domarkx.File) error {
