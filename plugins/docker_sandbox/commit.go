@@ -56,7 +56,7 @@ func (r *resource) Commit(ctx context.Context, w domarkx.VersionWriter) error {
 	if err != nil {
 		return err
 	}
-	if err := d.write(lastFile(r.env.Dir, r.state.Container)); err != nil {
+	if err := writeRecord(lastFile(r.env.Dir, r.state.Container), d); err != nil {
 		return err
 	}
 	if r.state.Dirty != frozen.Busy {
@@ -69,7 +69,7 @@ func (r *resource) Commit(ctx context.Context, w domarkx.VersionWriter) error {
 // unchanged returns the difference of a container in which nothing ran since it was committed or
 // loaded. It returns nil if that difference is unknown.
 func (r *resource) unchanged() (*difference, error) {
-	d, err := readDifference(lastFile(r.env.Dir, r.state.Container))
+	d, err := readRecord[difference](lastFile(r.env.Dir, r.state.Container))
 	if d != nil || err != nil {
 		return d, err
 	}
@@ -89,7 +89,7 @@ func (r *resource) commitFrozen(ctx context.Context, w domarkx.VersionWriter, no
 	}
 	r.left = d.leaveOut(r.env.Limits)
 	dirversion.WarnOfLeftOut(r.left, r.env.Limits, func(message string) { r.env.Warn(fmt.Sprintf("resource %q: %s", r.env.Resource, message)) })
-	last, err := readDifference(lastFile(r.env.Dir, r.state.Container))
+	last, err := readRecord[difference](lastFile(r.env.Dir, r.state.Container))
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +106,7 @@ func (r *resource) commitFrozen(ctx context.Context, w domarkx.VersionWriter, no
 
 // leaveOut removes paths over the limits, and returns them.
 func (d *difference) leaveOut(l domarkx.Limits) (left []domarkx.LeftOut) {
-	d.items = slices.DeleteFunc(d.items, func(it agent.Entry) bool {
+	d.Items = slices.DeleteFunc(d.Items, func(it agent.Entry) bool {
 		large := l.File > 0 && it.Type == domarkx.Regular && it.Size > l.File
 		if large {
 			left = append(left, domarkx.LeftOut{Path: it.Path, Reason: limit.ReasonFile})
@@ -119,7 +119,7 @@ func (d *difference) leaveOut(l domarkx.Limits) (left []domarkx.LeftOut) {
 		}
 		return over[path]
 	}
-	d.items = slices.DeleteFunc(d.items, func(it agent.Entry) bool {
+	d.Items = slices.DeleteFunc(d.Items, func(it agent.Entry) bool {
 		if reason := within(it.HardLink); reason != "" && within(it.Path) == "" { // of a file that is left out
 			over[it.Path] = reason
 		}
@@ -134,8 +134,8 @@ func (d *difference) leaveOut(l domarkx.Limits) (left []domarkx.LeftOut) {
 // usage says what the directories would add to a version.
 func (d *difference) usage() *limit.Usage {
 	parts, all := map[string][]limit.Part{}, map[string]*limit.Usage{}
-	for i := range d.items { // parents come first
-		it := &d.items[i]
+	for i := range d.Items { // parents come first
+		it := &d.Items[i]
 		above := all[parentOf(it.Path)]
 		if it.Type == domarkx.Directory {
 			all[it.Path] = &limit.Usage{Path: it.Path, List: func() []limit.Part { return parts[it.Path] }}
@@ -165,12 +165,12 @@ func (d *difference) identify(last *difference) {
 	if last == nil {
 		return
 	}
-	known := make(map[string]*agent.Entry, len(last.items))
-	for i := range last.items {
-		known[last.items[i].Path] = &last.items[i]
+	known := make(map[string]*agent.Entry, len(last.Items))
+	for i := range last.Items {
+		known[last.Items[i].Path] = &last.Items[i]
 	}
-	for i := range d.items {
-		it := &d.items[i]
+	for i := range d.Items {
+		it := &d.Items[i]
 		if was := known[it.Path]; was != nil && it.Type == domarkx.Regular && untouched(it, was) && it.Size == was.Size {
 			it.ID = was.ID
 		}
@@ -184,9 +184,9 @@ const racy = 20_000_000
 // forgetRacy makes the next commit read files again that changed shortly before they were listed
 // at now, in nanoseconds since 1970.
 func (d *difference) forgetRacy(now int64) {
-	for i := range d.items {
-		if d.items[i].CTime > now-racy {
-			d.items[i].CTime = 0
+	for i := range d.Items {
+		if d.Items[i].CTime > now-racy {
+			d.Items[i].CTime = 0
 		}
 	}
 }
@@ -209,9 +209,9 @@ func (r *resource) difference(ctx context.Context) (*difference, error) {
 func (r *resource) store(ctx context.Context, w domarkx.VersionWriter, d *difference) error {
 	var paths []string
 	var items []*agent.Entry
-	at := make(map[string]*agent.Entry, len(d.items))
-	for i := range d.items {
-		it := &d.items[i]
+	at := make(map[string]*agent.Entry, len(d.Items))
+	for i := range d.Items {
+		it := &d.Items[i]
 		at[it.Path] = it
 		if it.Type == domarkx.Regular && it.HardLink == "" && it.ID == "" {
 			paths, items = append(paths, it.Path), append(items, it)
@@ -232,8 +232,8 @@ func (r *resource) store(ctx context.Context, w domarkx.VersionWriter, d *differ
 			return fmt.Errorf("read files of container %.12s: %w", r.state.Container, err)
 		}
 	}
-	for i := range d.items {
-		if it := &d.items[i]; it.HardLink != "" {
+	for i := range d.Items {
+		if it := &d.Items[i]; it.HardLink != "" {
 			it.ID, it.Size = at[it.HardLink].ID, at[it.HardLink].Size
 		}
 	}
@@ -255,13 +255,13 @@ func (r *resource) addFiles(ctx context.Context, w domarkx.VersionWriter, d *dif
 	if err := addText(ctx, w, imagePath, string(record)+"\n"); err != nil {
 		return err
 	}
-	if len(d.deleted) > 0 {
-		if err := addText(ctx, w, deletedPath, writeDeleted(d.deleted)); err != nil {
+	if len(d.Deleted) > 0 {
+		if err := addText(ctx, w, deletedPath, writeDeleted(d.Deleted)); err != nil {
 			return err
 		}
 	}
-	for i := range d.items {
-		it := &d.items[i]
+	for i := range d.Items {
+		it := &d.Items[i]
 		f := it.File
 		f.HasOwner = true
 		if it.HardLink != "" {

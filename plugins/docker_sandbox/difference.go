@@ -18,22 +18,31 @@ import (
 
 // A baseline lists a container's files before anything ran in it.
 type baseline struct {
-	entries []agent.Entry // in depth-first order
+	Entries []agent.Entry // in depth-first order
 	at      map[string]int
-	sums    map[string][sha256.Size]byte // SHA-256 of contents, by path, where it was needed
+	Sums    map[string][sha256.Size]byte // SHA-256 of contents, by path, where it was needed
 }
 
 func newBaseline(entries []agent.Entry) *baseline {
-	b := &baseline{entries: entries, at: make(map[string]int, len(entries)), sums: map[string][sha256.Size]byte{}}
-	for i := range entries {
-		b.at[entries[i].Path] = i
-	}
+	b := &baseline{Entries: entries}
+	b.index()
 	return b
+}
+
+// index makes the maps.
+func (b *baseline) index() {
+	b.at = make(map[string]int, len(b.Entries))
+	for i := range b.Entries {
+		b.at[b.Entries[i].Path] = i
+	}
+	if b.Sums == nil {
+		b.Sums = map[string][sha256.Size]byte{}
+	}
 }
 
 func (b *baseline) entry(path string) *agent.Entry {
 	if i, ok := b.at[path]; ok {
-		return &b.entries[i]
+		return &b.Entries[i]
 	}
 	return nil
 }
@@ -68,10 +77,10 @@ func (b *baseline) rewritten(now []agent.Entry) []int {
 
 // A difference is the content of a version.
 type difference struct {
-	// items are the files that differ from the image, in depth-first order, with their parent directories. An ID is that
+	// Items are the files that differ from the image, in depth-first order, with their parent directories. An ID is that
 	// in the version store, "" if the content is not stored yet; a hard link is the path of an earlier item.
-	items   []agent.Entry
-	deleted []string // topmost deleted paths, in depth-first order
+	Items   []agent.Entry
+	Deleted []string // topmost deleted paths, in depth-first order
 	sockets []string // not stored
 }
 
@@ -116,15 +125,15 @@ func (b *baseline) compare(now []agent.Entry, same map[string]bool) difference {
 		if file[i] != i {
 			it.HardLink = now[file[i]].Path
 		}
-		d.items = append(d.items, it)
+		d.Items = append(d.Items, it)
 	}
-	for i := range b.entries {
-		was := &b.entries[i]
+	for i := range b.Entries {
+		was := &b.Entries[i]
 		if present[was.Path] != nil || was.Path == "" {
 			continue
 		}
 		if parent := present[parentOf(was.Path)]; parent != nil && parent.Type == domarkx.Directory {
-			d.deleted = append(d.deleted, was.Path)
+			d.Deleted = append(d.Deleted, was.Path)
 		}
 	}
 	return d
@@ -132,7 +141,7 @@ func (b *baseline) compare(now []agent.Entry, same map[string]bool) difference {
 
 // settleLinks marks files as different if the set of hard links to them is not the one in the image. file is that of firstNames.
 func (b *baseline) settleLinks(now []agent.Entry, file []int, equal []bool) {
-	names := firstNames(b.entries)
+	names := firstNames(b.Entries)
 	before := func(i int) int { return names[b.at[now[i].Path]] } // the file in the image that has the path
 	for i, first := range file {
 		equal[first] = equal[first] && equal[i] && before(first) == before(i)
@@ -182,7 +191,7 @@ func (r *resource) compareContents(ctx context.Context, now []agent.Entry) (map[
 	var paths, unknown []string
 	for _, i := range rewritten {
 		paths = append(paths, now[i].Path)
-		if _, ok := r.base.sums[now[i].Path]; !ok {
+		if _, ok := r.base.Sums[now[i].Path]; !ok {
 			unknown = append(unknown, now[i].Path)
 		}
 	}
@@ -192,9 +201,9 @@ func (r *resource) compareContents(ctx context.Context, now []agent.Entry) (map[
 			return nil, fmt.Errorf("read files of image %q: %w", r.state.Image, err)
 		}
 		for i, path := range unknown {
-			r.base.sums[path] = sums[i]
+			r.base.Sums[path] = sums[i]
 		}
-		if err := r.base.write(baseFile(r.env.Dir, r.state.Container)); err != nil {
+		if err := writeRecord(baseFile(r.env.Dir, r.state.Container), r.base); err != nil {
 			return nil, err
 		}
 	}
@@ -204,7 +213,7 @@ func (r *resource) compareContents(ctx context.Context, now []agent.Entry) (map[
 	}
 	same := make(map[string]bool, len(paths))
 	for i, path := range paths {
-		same[path] = sums[i] == r.base.sums[path]
+		same[path] = sums[i] == r.base.Sums[path]
 	}
 	return same, nil
 }

@@ -82,7 +82,7 @@ func TestCompare(t *testing.T) {
 			}
 			d := newBaseline(files(c.before...)).compare(files(c.after...), same)
 			var got []string
-			for _, it := range d.items {
+			for _, it := range d.Items {
 				name := it.Path
 				if name == "" {
 					name = "/"
@@ -92,8 +92,8 @@ func TestCompare(t *testing.T) {
 				}
 				got = append(got, name)
 			}
-			if len(d.deleted) > 0 {
-				got = append(append(got, "-"), d.deleted...)
+			if len(d.Deleted) > 0 {
+				got = append(append(got, "-"), d.Deleted...)
 			}
 			if len(d.sockets) > 0 {
 				got = append(append(got, "?"), d.sockets...)
@@ -120,10 +120,10 @@ func TestCompareRestores(t *testing.T) {
 		remove := func(path string) {
 			maps.DeleteFunc(now, func(p string, _ agent.Entry) bool { return p == path || strings.HasPrefix(p, path+"/") })
 		}
-		for _, path := range d.deleted {
+		for _, path := range d.Deleted {
 			remove(path)
 		}
-		for _, it := range d.items {
+		for _, it := range d.Items {
 			if was, ok := now[it.Path]; it.Path != "" && ok && (was.Type != domarkx.Directory || it.Type != domarkx.Directory) {
 				remove(it.Path)
 			}

@@ -17,9 +17,9 @@ import (
 // removes the old container only after that succeeded.
 func (r *resource) Load(ctx context.Context, v domarkx.VersionReader, version string) error {
 	var record imageRecord
-	var deleted []string
-	var files []agent.Entry
+	put := &difference{}
 	err := domarkx.WalkVersion(ctx, v, version, func(path string, f domarkx.File) error {
+		below, inRoot := strings.CutPrefix(path, rootPath+"/")
 		switch {
 		case path == "" || path == rootPath && f.Type == domarkx.Directory && !f.HasOwner:
 			return nil
@@ -32,19 +32,17 @@ func (r *resource) Load(ctx context.Context, v domarkx.VersionReader, version st
 		case path == deletedPath:
 			text, err := readText(ctx, v, f)
 			if err == nil {
-				deleted, err = readDeleted(text)
+				put.Deleted, err = readDeleted(text)
 			}
 			return err
 		case path == rootPath:
-			files = append(files, agent.Entry{File: f})
-			return nil
-		}
-		below, ok := strings.CutPrefix(path, rootPath+"/")
-		if !ok {
+			below = ""
+		case !inRoot:
 			return fmt.Errorf("unexpected file %q in a version of a docker_sandbox: %w", path, domarkx.ErrCorrupt)
 		}
-		files = append(files, agent.Entry{Path: below, File: f})
-		return nil
+		e, err := storedEntry(ctx, v, below, f)
+		put.Items = append(put.Items, e)
+		return err
 	})
 	if err == nil && record.Image == "" {
 		err = fmt.Errorf("%s is missing: %w", imagePath, domarkx.ErrCorrupt)
@@ -56,14 +54,9 @@ func (r *resource) Load(ctx context.Context, v domarkx.VersionReader, version st
 	if err != nil {
 		return err
 	}
-	return r.replace(ctx, i, false, func(ctx context.Context, f *restorer) error {
-		for _, path := range deleted {
-			if err := f.delete(path); err != nil {
-				return err
-			}
-		}
-		for _, file := range files {
-			if err := f.restore(ctx, v, file); err != nil {
+	return r.replace(ctx, i, false, put, func(app *agent.Application) error {
+		for i := range put.Items {
+			if err := restore(ctx, v, app, &put.Items[i]); err != nil {
 				return err
 			}
 		}
@@ -82,67 +75,52 @@ func readText(ctx context.Context, v domarkx.VersionReader, f domarkx.File) (str
 	return string(data), err
 }
 
-// A restorer writes files to a new container.
-type restorer struct {
-	app  *agent.Application
-	diff difference // the files restored so far
-}
-
-func (f *restorer) delete(path string) error {
-	f.diff.deleted = append(f.diff.deleted, path)
-	return f.app.Delete(path)
-}
-
-// put writes one file. content is that of a regular file, else nil.
-func (f *restorer) put(it agent.Entry, content io.Reader) error {
-	f.diff.items = append(f.diff.items, it)
-	if it.HardLink != "" {
-		return f.app.Link(it.Path, it.HardLink)
-	}
-	return f.app.Put(&it, content)
-}
-
-func (f *restorer) restore(ctx context.Context, v domarkx.VersionReader, it agent.Entry) error {
-	it.Name = ""
-	if it.HardLink != "" {
-		link, ok := strings.CutPrefix(it.HardLink, rootPath+"/")
+// storedEntry returns the file of a container that a version has below rootPath.
+func storedEntry(ctx context.Context, v domarkx.VersionReader, path string, f domarkx.File) (agent.Entry, error) {
+	f.Name = ""
+	if f.HardLink != "" {
+		target, ok := strings.CutPrefix(f.HardLink, rootPath+"/")
 		if !ok {
-			return fmt.Errorf("%q is a hard link to %q, which does not precede it: %w", it.Path, it.HardLink, domarkx.ErrCorrupt)
+			return agent.Entry{}, fmt.Errorf("%q is a hard link to %q, which does not precede it: %w", path, f.HardLink, domarkx.ErrCorrupt)
 		}
-		it.HardLink = link
+		f.HardLink = target
 	}
-	var content io.Reader
-	switch it.Type {
-	case domarkx.Regular:
-		c, err := v.Content(ctx, it.ID)
+	if f.Type == domarkx.Symlink {
+		target, err := domarkx.ReadContent(ctx, v, f.ID, 1<<16)
 		if err != nil {
-			return fmt.Errorf("%q: %w", it.Path, err)
+			return agent.Entry{}, fmt.Errorf("%q: %w", path, err)
 		}
-		defer c.Close()
-		content = io.NewSectionReader(c, 0, c.Size())
-	case domarkx.Symlink:
-		target, err := domarkx.ReadContent(ctx, v, it.ID, 1<<16)
-		if err != nil {
-			return fmt.Errorf("%q: %w", it.Path, err)
-		}
-		it.Target, it.ID = string(target), ""
+		f.Target, f.ID = string(target), ""
 	}
-	return f.put(it, content)
+	return agent.Entry{Path: path, File: f}, nil
 }
 
-// replace creates a container from an image, calls fill to restore files into it, verifies them, and makes it the resource's
-// container instead of the old one. dirty reports whether the files may differ from the last version.
-func (r *resource) replace(ctx context.Context, i engineapi.Image, dirty bool, fill func(context.Context, *restorer) error) error {
+// restore restores a file with its content in a version.
+func restore(ctx context.Context, v domarkx.VersionReader, app *agent.Application, it *agent.Entry) error {
+	if it.Type != domarkx.Regular || it.HardLink != "" {
+		return app.Put(it, nil)
+	}
+	c, err := v.Content(ctx, it.ID)
+	if err != nil {
+		return fmt.Errorf("%q: %w", it.Path, err)
+	}
+	defer c.Close()
+	return app.Put(it, io.NewSectionReader(c, 0, c.Size()))
+}
+
+// replace creates a container from an image, restores a difference into it, verifies that, and makes it the resource's
+// container instead of the old one. fill puts the items. dirty reports whether the files may differ from the last version.
+func (r *resource) replace(ctx context.Context, i engineapi.Image, dirty bool, put *difference, fill func(*agent.Application) error) error {
 	id, stamp, err := r.create(ctx, i)
 	if err != nil {
 		return err
 	}
-	s, base, last, err := r.fill(ctx, i, id, fill)
+	s, base, last, err := r.fill(ctx, i, id, put, fill)
 	if err == nil {
-		err = base.write(baseFile(r.env.Dir, id))
+		err = writeRecord(baseFile(r.env.Dir, id), base)
 	}
 	if err == nil {
-		err = last.write(lastFile(r.env.Dir, id))
+		err = writeRecord(lastFile(r.env.Dir, id), last)
 	}
 	old := r.state.Container
 	if err == nil {
@@ -162,8 +140,8 @@ func (r *resource) replace(ctx context.Context, i engineapi.Image, dirty bool, f
 	return errors.Join(err, forgetOthers(r.env.Dir, id))
 }
 
-// fill starts a new container, calls fill to restore files into it and verifies the result.
-func (r *resource) fill(ctx context.Context, i engineapi.Image, id string, fill func(context.Context, *restorer) error) (*session, *baseline, *difference, error) {
+// fill starts a new container, restores a difference into it and verifies the result.
+func (r *resource) fill(ctx context.Context, i engineapi.Image, id string, put *difference, fill func(*agent.Application) error) (*session, *baseline, *difference, error) {
 	s, err := r.engine.start(ctx, id, i)
 	if err != nil {
 		return nil, nil, nil, err
@@ -173,18 +151,20 @@ func (r *resource) fill(ctx context.Context, i engineapi.Image, id string, fill 
 		return s, nil, nil, err
 	}
 	base := newBaseline(entries)
-	var put difference
 	err = s.guard(ctx, func() error {
 		app, err := s.Apply()
-		if err != nil {
-			return err
+		for _, path := range put.Deleted {
+			if err == nil {
+				err = app.Delete(path)
+			}
 		}
-		f := &restorer{app: app}
-		if err := fill(ctx, f); err != nil {
-			return err
+		if err == nil {
+			err = fill(app)
 		}
-		put = f.diff
-		return app.Finish()
+		if err == nil {
+			err = app.Finish()
+		}
+		return err
 	})
 	if err != nil {
 		return s, nil, nil, fmt.Errorf("fill container %.12s: %w", id, err)
@@ -197,7 +177,7 @@ func (r *resource) fill(ctx context.Context, i engineapi.Image, id string, fill 
 	if err != nil {
 		return s, nil, nil, err
 	}
-	last, err := verify(base, &put, now)
+	last, err := verify(base, put, now)
 	if err != nil {
 		return s, nil, nil, err
 	}
@@ -209,20 +189,20 @@ func (r *resource) fill(ctx context.Context, i engineapi.Image, id string, fill 
 // the difference with the inodes and times that later reveal changes.
 func verify(base *baseline, put *difference, now []agent.Entry) (*difference, error) {
 	found := base.compare(now, nil)
-	if len(found.items) != len(put.items) || len(found.deleted) != len(put.deleted) {
+	if len(found.Items) != len(put.Items) || len(found.Deleted) != len(put.Deleted) {
 		return nil, fmt.Errorf("the new container has %d files that differ from the image and lacks %d; expected %d and %d: %w",
-			len(found.items), len(found.deleted), len(put.items), len(put.deleted), domarkx.ErrCorrupt)
+			len(found.Items), len(found.Deleted), len(put.Items), len(put.Deleted), domarkx.ErrCorrupt)
 	}
-	for i := range found.items {
-		f, p := &found.items[i], &put.items[i]
+	for i := range found.Items {
+		f, p := &found.Items[i], &put.Items[i]
 		if f.Path != p.Path || f.HardLink != p.HardLink || !sameAttributes(f, p) {
 			return nil, fmt.Errorf("%q is in the new container as %+v, expected %+v: %w", "/"+p.Path, *f, *p, domarkx.ErrCorrupt)
 		}
 		f.ID = p.ID
 	}
-	for i, path := range found.deleted {
-		if path != put.deleted[i] {
-			return nil, fmt.Errorf("%q is missing in the new container, expected %q to be missing: %w", "/"+path, "/"+put.deleted[i], domarkx.ErrCorrupt)
+	for i, path := range found.Deleted {
+		if path != put.Deleted[i] {
+			return nil, fmt.Errorf("%q is missing in the new container, expected %q to be missing: %w", "/"+path, "/"+put.Deleted[i], domarkx.ErrCorrupt)
 		}
 	}
 	return &found, nil
@@ -241,49 +221,43 @@ func (r *resource) recreate(ctx context.Context) error {
 		if d, err = r.difference(ctx); err != nil {
 			return err
 		}
-		last, err := readDifference(lastFile(r.env.Dir, r.state.Container))
+		last, err := readRecord[difference](lastFile(r.env.Dir, r.state.Container))
 		if err != nil {
 			return err
 		}
 		d.identify(last)
 	}
-	return r.replace(ctx, r.image, r.state.Dirty, func(ctx context.Context, f *restorer) error {
-		for _, path := range d.deleted {
-			if err := f.delete(path); err != nil {
-				return err
-			}
-		}
+	return r.replace(ctx, r.image, r.state.Dirty, d, func(app *agent.Application) error {
 		var paths []string
-		var at []int
-		for i := range d.items {
-			if it := &d.items[i]; it.Type == domarkx.Regular && it.HardLink == "" {
-				paths, at = append(paths, it.Path), append(at, i)
-			}
-		}
-		next := 0
-		plain := func(until int) error { // writes the items before until; they are not regular files and have no content
-			for ; next < until; next++ {
-				if err := f.put(d.items[next], nil); err != nil {
+		var files []*agent.Entry
+		var links []*agent.Entry // after the files that they are links to
+		for i := range d.Items {
+			it := &d.Items[i]
+			switch {
+			case it.HardLink != "":
+				links = append(links, it)
+			case it.Type == domarkx.Regular:
+				paths, files = append(paths, it.Path), append(files, it)
+			default:
+				if err := app.Put(it, nil); err != nil {
 					return err
 				}
 			}
-			return nil
 		}
 		if len(paths) > 0 {
 			old := r.session
 			err := old.guard(ctx, func() error {
-				return old.Read(paths, func(i int, content io.Reader) error {
-					if err := plain(at[i]); err != nil {
-						return err
-					}
-					next++
-					return f.put(d.items[at[i]], content)
-				})
+				return old.Read(paths, func(i int, content io.Reader) error { return app.Put(files[i], content) })
 			})
 			if err != nil {
 				return err
 			}
 		}
-		return plain(len(d.items))
+		for _, it := range links {
+			if err := app.Put(it, nil); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 }

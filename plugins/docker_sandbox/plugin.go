@@ -181,7 +181,7 @@ func (r *resource) reconfigure(ctx context.Context) error {
 		if i.ID != r.image.ID {
 			r.env.Warn(fmt.Sprintf("resource %q starts afresh with image %q; its files with image %q are in its earlier versions",
 				r.env.Resource, c.Image, r.state.Image))
-			return r.replace(ctx, i, true, func(context.Context, *restorer) error { return nil })
+			return r.replace(ctx, i, true, &difference{}, func(*agent.Application) error { return nil })
 		}
 		r.state.Image = c.Image
 		return r.state.write(r.env.Dir)

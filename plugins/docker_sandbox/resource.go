@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -127,7 +128,7 @@ func (r *resource) loadBase(ctx context.Context) (err error) {
 		return err
 	}
 	b := newBaseline(entries)
-	if err := b.write(path); err != nil {
+	if err := writeRecord(path, b); err != nil {
 		return err
 	}
 	r.base = b
@@ -331,7 +332,7 @@ func (r *resource) serve(ctx context.Context) error {
 	service := r.program(slices.Concat(r.image.Config.Entrypoint, r.config.command))
 	service.Detached = true
 	err := r.session.guard(ctx, func() error {
-		_, err := r.session.Run(ctx, service, nil)
+		_, err := r.session.Run(ctx, service, io.Discard)
 		return err
 	})
 	if err != nil {

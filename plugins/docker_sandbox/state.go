@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,7 +16,6 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
-	"github.com/domarkx/domarkx/plugins/docker_sandbox/agent"
 )
 
 const stateFormat = 1
@@ -88,18 +86,10 @@ func forgetOthers(dir, container string) error {
 	return atomicfile.Sweep(dir)
 }
 
-// A record is the content of the files of baselines and differences, whose paths may not be UTF-8.
-type record struct {
-	Entries []agent.Entry
-	Sums    map[string][sha256.Size]byte
-	Items   []agent.Entry
-	Deleted []string
-}
-
-// write writes the record and its SHA-256 to a file.
-func (r record) write(path string) error {
+// writeRecord writes a value and its SHA-256 to a file. Paths in it may not be UTF-8.
+func writeRecord(path string, v any) error {
 	var b bytes.Buffer
-	if err := gob.NewEncoder(&b).Encode(r); err != nil {
+	if err := gob.NewEncoder(&b).Encode(v); err != nil {
 		return err
 	}
 	sum := sha256.Sum256(b.Bytes())
@@ -107,7 +97,7 @@ func (r record) write(path string) error {
 }
 
 // readRecord returns nil if the file is missing or damaged.
-func readRecord(path string) (*record, error) {
+func readRecord[T any](path string) (*T, error) {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -119,37 +109,18 @@ func readRecord(path string) (*record, error) {
 	if want := sha256.Sum256(body); !bytes.Equal(sum, want[:]) {
 		return nil, nil
 	}
-	var r record
-	if err := gob.NewDecoder(bytes.NewReader(body)).Decode(&r); err != nil {
+	v := new(T)
+	if err := gob.NewDecoder(bytes.NewReader(body)).Decode(v); err != nil {
 		return nil, fmt.Errorf("read %q: %w", path, err)
 	}
-	return &r, nil
-}
-
-func (b *baseline) write(path string) error {
-	return record{Entries: b.entries, Sums: b.sums}.write(path)
+	return v, nil
 }
 
 // readBaseline returns nil if the file is missing or damaged.
 func readBaseline(path string) (*baseline, error) {
-	r, err := readRecord(path)
-	if r == nil || err != nil {
-		return nil, err
+	b, err := readRecord[baseline](path)
+	if b != nil {
+		b.index()
 	}
-	b := newBaseline(r.Entries)
-	maps.Copy(b.sums, r.Sums)
-	return b, nil
-}
-
-func (d *difference) write(path string) error {
-	return record{Items: d.items, Deleted: d.deleted}.write(path)
-}
-
-// readDifference returns nil if the file is missing or damaged.
-func readDifference(path string) (*difference, error) {
-	r, err := readRecord(path)
-	if r == nil || err != nil {
-		return nil, err
-	}
-	return &difference{items: r.Items, deleted: r.Deleted}, nil
+	return b, err
 }

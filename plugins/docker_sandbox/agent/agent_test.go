@@ -55,8 +55,8 @@ func FuzzReadEntry(f *testing.F) {
 // FuzzClient feeds the client arbitrary bytes: a hostile container can send anything.
 func FuzzClient(f *testing.F) {
 	f.Add([]byte("E\x00\x00\x00\x00"), byte(0))
-	f.Add([]byte("D\x00\x00\x00\x02{}E\x00\x00\x00\x00"), byte(1))
-	f.Add([]byte("D\x00\x00\x00\x02hiX\x00\x00\x00\x0a{\"code\":3}"), byte(2))
+	f.Add([]byte("E\x00\x00\x00\x02{}"), byte(1))
+	f.Add([]byte("D\x00\x00\x00\x02hiE\x00\x00\x00\x0a{\"code\":3}"), byte(2))
 	f.Add([]byte("!\x00\x00\x00\x02no"), byte(3))
 	f.Add([]byte("D\xff\xff\xff\xff"), byte(4))
 	f.Fuzz(func(_ *testing.T, data []byte, what byte) {

@@ -15,62 +15,46 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// apply performs the operations of a request in order. After the first failure it reads the
-// remaining operations without performing them.
+// apply makes the changes of a request in order. After the first failure it reads the
+// remaining changes without making them.
 func (s *server) apply(ctx context.Context) error {
 	a := applier{at: newDirOpener(s.root), to: newDirOpener(s.root)}
 	defer a.at.close()
 	defer a.to.close()
 	mounts, failed := mountPoints()
 	defer unix.Umask(unix.Umask(0)) // so that files are created with their final modes
-	do := func(path string, op func() error) {
-		if failed == nil {
-			err := s.refuse(mounts, path)
-			if err == nil {
-				err = op()
-			}
-			if err != nil {
-				failed = fmt.Errorf("restore %q: %w", path, err)
-			}
-		}
-	}
 	for {
 		f, err := s.next(ctx)
 		if err != nil {
 			return err
 		}
-		switch f.kind {
-		case kindEnd:
-			if failed == nil {
-				failed = s.sync()
+		if f.kind == kindEnd && failed == nil {
+			return s.sync()
+		} else if f.kind == kindEnd {
+			return failed
+		} else if f.kind != kindPut {
+			return fmt.Errorf("%w: unexpected frame %q", errProtocol, f.kind)
+		}
+		e, err := ReadEntry(bufio.NewReader(bytes.NewReader(f.payload)))
+		if err != nil {
+			return err
+		}
+		var content *dataReader
+		if e.Type == domarkx.Regular {
+			content = s.stream(ctx)
+		}
+		if failed == nil {
+			if failed = s.refuse(mounts, e.Path); failed == nil {
+				failed = a.put(&e, content)
 			}
-			return s.out.answer(failed)
-		case kindDelete:
-			path := string(f.payload)
-			do(path, func() error { return a.remove(path) })
-		case kindLink:
-			path, target, ok := bytes.Cut(f.payload, []byte{0})
-			if !ok {
-				return errProtocol
+			if failed != nil {
+				failed = fmt.Errorf("restore %q: %w", e.Path, failed)
 			}
-			do(string(path), func() error { return a.link(string(path), string(target)) })
-		case kindPut:
-			e, err := ReadEntry(bufio.NewReader(bytes.NewReader(f.payload)))
-			if err != nil {
+		}
+		if content != nil {
+			if err := content.drain(); err != nil {
 				return err
 			}
-			var content *dataReader
-			if e.Type == domarkx.Regular {
-				content = s.stream(ctx)
-			}
-			do(e.Path, func() error { return a.put(&e, content) })
-			if content != nil {
-				if err := content.drain(); err != nil {
-					return err
-				}
-			}
-		default:
-			return fmt.Errorf("%w: unexpected frame %q", errProtocol, f.kind)
 		}
 	}
 }
@@ -78,7 +62,7 @@ func (s *server) apply(ctx context.Context) error {
 // refuse returns an error for a path on a mount, such as a directory of the host. Restoring must not change such files.
 func (s *server) refuse(mounts map[string]bool, path string) error {
 	for at := path; at != ""; {
-		if mounts[at] && !s.keep[at] {
+		if mounts[at] && !slices.Contains(s.keep, at) {
 			return fmt.Errorf("/%s is on a mount and not one of the container's own files", at)
 		}
 		i := strings.LastIndexByte(at, '/')
@@ -129,6 +113,12 @@ func (a *applier) link(path, target string) error {
 }
 
 func (a *applier) put(e *Entry, content io.Reader) error {
+	switch e.Type {
+	case deleted:
+		return a.remove(e.Path)
+	case link:
+		return a.link(e.Path, e.Target)
+	}
 	dir, name, err := a.at.parent(e.Path)
 	if err != nil {
 		return err

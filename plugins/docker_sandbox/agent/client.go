@@ -2,21 +2,17 @@ package agent
 
 import (
 	"bufio"
-	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
-)
+	"sync"
 
-// hello is the payload of the first request; it describes the container.
-type hello struct {
-	// Keep lists mount points, relative to the root, whose files belong to the container.
-	Keep []string `json:"keep,omitempty"`
-}
+	"github.com/domarkx/domarkx/format/domarkx"
+)
 
 // A Command is a program to run in the container.
 type Command struct {
@@ -30,8 +26,7 @@ type Command struct {
 }
 
 type exitStatus struct {
-	Code   int    `json:"code"` // 128+N after signal N
-	Failed string `json:"failed,omitempty"`
+	Code int `json:"code"` // 128+N after signal N
 	// NoProgram reports that the program does not exist in the container.
 	NoProgram bool `json:"no_program,omitempty"`
 	Reached
@@ -49,7 +44,7 @@ var ErrNoProgram = errors.New("no such program in the container")
 // A Client sends requests to the agent of one container. It is not safe for concurrent use.
 // After an error that is not a [*RequestError] the connection is unusable.
 type Client struct {
-	in  *frameReader
+	in  *bufio.Reader
 	out *frameWriter
 
 	reached Reached // by the last command
@@ -57,16 +52,23 @@ type Client struct {
 
 // NewClient returns a client that reads the agent's standard output and writes its standard input.
 func NewClient(stdout io.Reader, stdin io.Writer) *Client {
-	return &Client{in: &frameReader{r: bufio.NewReaderSize(stdout, 1<<16)}, out: &frameWriter{w: stdin}}
+	return &Client{in: bufio.NewReaderSize(stdout, 1<<16), out: &frameWriter{w: stdin}}
+}
+
+func (c *Client) answer() *dataReader {
+	return &dataReader{next: func() (frame, error) { return readFrame(c.in) }}
+}
+
+// ask makes a request whose answer has no data. The answer's result is decoded into result unless that is nil.
+func (c *Client) ask(kind byte, request, result any) error {
+	if err := c.out.writeJSON(kind, request); err != nil {
+		return err
+	}
+	return c.answer().end(result)
 }
 
 // Hello must be the first request. keep lists the mount points whose files belong to the container, relative to the root.
-func (c *Client) Hello(keep []string) error {
-	if err := c.out.writeJSON(kindHello, hello{Keep: keep}); err != nil {
-		return err
-	}
-	return c.end()
-}
+func (c *Client) Hello(keep []string) error { return c.ask(kindHello, keep, nil) }
 
 // Frozen is the result of [Client.Freeze].
 type Frozen struct {
@@ -75,38 +77,13 @@ type Frozen struct {
 }
 
 // Freeze stops all processes except the agent, so that files stay as they are until Thaw.
-func (c *Client) Freeze() (Frozen, error) {
-	var f Frozen
-	if err := c.out.write(kindFreeze, nil); err != nil {
-		return f, err
-	}
-	answer, err := io.ReadAll(io.LimitReader(&dataReader{next: c.in.next}, maxFrame))
-	if err != nil {
-		return f, err
-	}
-	if err := json.Unmarshal(answer, &f); err != nil {
-		return f, fmt.Errorf("%w: %w", errProtocol, err)
-	}
-	return f, nil
+func (c *Client) Freeze() (f Frozen, err error) {
+	err = c.ask(kindFreeze, nil, &f)
+	return f, err
 }
 
 // Thaw resumes the processes that [Client.Freeze] stopped.
-func (c *Client) Thaw() error {
-	if err := c.out.write(kindThaw, nil); err != nil {
-		return err
-	}
-	return c.end()
-}
-
-func (c *Client) end() error {
-	d := dataReader{next: c.in.next}
-	if n, err := io.Copy(io.Discard, &d); err != nil {
-		return err
-	} else if n > 0 {
-		return fmt.Errorf("%w: unexpected data in an answer", errProtocol)
-	}
-	return nil
-}
+func (c *Client) Thaw() error { return c.ask(kindThaw, nil, nil) }
 
 // Run runs a command and returns its exit code, 128+N after signal N. It writes the standard output and standard error of
 // the command to w in the order in which they arrive. When ctx ends, Run kills all processes in the container and returns
@@ -116,57 +93,34 @@ func (c *Client) Run(ctx context.Context, command Command, w io.Writer) (code in
 	if err := c.out.writeJSON(kindRun, command); err != nil {
 		return 0, err
 	}
-	// Run returns only after the kill was sent: it must not reach the next command.
-	killed := make(chan struct{})
-	stop := context.AfterFunc(ctx, func() {
-		defer close(killed)
-		_ = c.out.write(kindKill, nil) // the loop below notices a broken connection
-	})
-	ended := func() bool {
-		if stop() {
-			return false
-		}
-		<-killed
-		return true
+	kill := sync.OnceFunc(func() { _ = c.out.write(kindKill, nil) }) // who reads the answer notices a broken connection
+	stop := context.AfterFunc(ctx, kill)
+	d := c.answer()
+	_, unwritten := io.Copy(struct{ io.Writer }{w}, d) // a Write for each piece
+	if d.err == nil { // w failed
+		kill()
+		err = d.drain()
 	}
-	var failed error
-	for {
-		kind, payload, err := c.in.next()
-		if err != nil {
-			ended()
-			return 0, noEOF(err)
-		}
-		switch kind {
-		case kindData:
-			if failed == nil {
-				if _, failed = w.Write(payload); failed != nil {
-					if err := c.out.write(kindKill, nil); err != nil {
-						return 0, err
-					}
-				}
-			}
-		case kindExit:
-			timeout := ended()
-			var status exitStatus
-			if err := json.Unmarshal(payload, &status); err != nil {
-				return 0, fmt.Errorf("%w: %w", errProtocol, err)
-			}
-			c.reached = status.Reached
-			switch {
-			case failed != nil:
-				return 0, failed
-			case status.NoProgram:
-				return 0, fmt.Errorf("%w: %q", ErrNoProgram, strings.Join(command.Args[:min(1, len(command.Args))], ""))
-			case status.Failed != "":
-				return 0, &RequestError{Message: status.Failed}
-			case timeout:
-				return 0, ctx.Err()
-			}
-			return status.Code, nil
-		default:
-			return 0, fmt.Errorf("%w: unexpected frame %q", errProtocol, kind)
-		}
+	var status exitStatus
+	if err == nil {
+		err = d.end(&status)
 	}
+	ended := !stop()
+	if ended {
+		kill() // waits until it was sent: it must not reach the next command
+	}
+	c.reached = status.Reached
+	switch {
+	case err != nil:
+		return 0, err
+	case unwritten != nil:
+		return 0, unwritten
+	case status.NoProgram:
+		return 0, fmt.Errorf("%w: %q", ErrNoProgram, strings.Join(command.Args[:min(1, len(command.Args))], ""))
+	case ended:
+		return 0, ctx.Err()
+	}
+	return status.Code, nil
 }
 
 // Reached returns the limits that the last command reached.
@@ -178,7 +132,7 @@ func (c *Client) Scan(yield func(Entry) error) error {
 	if err := c.out.write(kindScan, nil); err != nil {
 		return err
 	}
-	d := &dataReader{next: c.in.next}
+	d := c.answer()
 	r := bufio.NewReaderSize(d, 1<<16)
 	for {
 		e, err := ReadEntry(r)
@@ -200,13 +154,13 @@ func (c *Client) Hash(paths []string) ([][sha256.Size]byte, error) {
 		return nil, err
 	}
 	sums := make([][sha256.Size]byte, len(paths))
-	d := &dataReader{next: c.in.next}
+	d := c.answer()
 	for i := range sums {
 		if _, err := io.ReadFull(d, sums[i][:]); err != nil {
 			return nil, noEOF(err)
 		}
 	}
-	return sums, d.drain()
+	return sums, d.end(nil)
 }
 
 // Read calls yield for each regular file with its content, until yield fails; yield need not read all of it.
@@ -217,7 +171,7 @@ func (c *Client) Read(paths []string, yield func(i int, r io.Reader) error) erro
 	}
 	var failed error
 	for i := range paths {
-		d := &dataReader{next: c.in.next}
+		d := c.answer()
 		if failed == nil {
 			failed = yield(i, d)
 		}
@@ -227,7 +181,7 @@ func (c *Client) Read(paths []string, yield func(i int, r io.Reader) error) erro
 			return err
 		}
 	}
-	return failed
+	return cmp.Or(c.answer().end(nil), failed)
 }
 
 // send writes a request with its paths. The agent reads all of them before it answers, so that neither side waits for the other.
@@ -235,9 +189,9 @@ func (c *Client) send(kind byte, paths []string) error {
 	if err := c.out.write(kind, nil); err != nil {
 		return err
 	}
-	w := bufio.NewWriterSize(dataWriter{c.out}, 1<<16)
+	w := bufio.NewWriterSize(c.out, 1<<16)
 	for _, path := range paths {
-		_, _ = w.Write(appendString(nil, path)) // Flush returns the first error
+		_, _ = w.WriteString(path + "\x00") // Flush returns the first error
 	}
 	if err := w.Flush(); err != nil {
 		return err
@@ -263,39 +217,28 @@ func (c *Client) Apply() (*Application, error) {
 
 // Delete removes a path and everything below it. It does nothing if the path does not exist.
 func (a *Application) Delete(path string) error {
-	return a.out.write(kindDelete, []byte(path))
+	return a.Put(&Entry{Path: path, File: domarkx.File{Type: deleted}}, nil)
 }
 
 // Put creates or replaces the file that e describes. An existing directory keeps its files if e
-// is a directory too; everything else is removed first. content is that of a regular file, else nil.
+// is a directory too; everything else is removed first. content is that of a regular file that is no hard link.
 func (a *Application) Put(e *Entry, content io.Reader) error {
-	if err := a.out.write(kindPut, AppendEntry(nil, e)); err != nil {
+	if e.HardLink != "" {
+		e = &Entry{Path: e.Path, File: domarkx.File{Type: link, Target: e.HardLink}}
+	}
+	if err := a.out.write(kindPut, AppendEntry(nil, e)); err != nil || e.Type != domarkx.Regular {
 		return err
 	}
-	if content == nil {
-		return nil
-	}
-	if _, err := io.CopyBuffer(dataWriter{a.out}, onlyReader{content}, make([]byte, 1<<17)); err != nil {
+	if _, err := io.CopyBuffer(a.out, content, make([]byte, 1<<17)); err != nil {
 		return err
 	}
 	return a.out.write(kindEnd, nil)
 }
 
-type onlyReader struct{ io.Reader }
-
-// Link creates a hard link at path to the file at target.
-func (a *Application) Link(path, target string) error {
-	return a.out.write(kindLink, bytes.Join([][]byte{[]byte(path), []byte(target)}, []byte{0}))
-}
-
 // Finish waits until all changes are made, and returns the first error.
 func (a *Application) Finish() error {
-	err := a.out.write(kindEnd, nil)
-	if err == nil {
-		err = a.flush()
-	}
-	if err != nil {
+	if err := errors.Join(a.out.write(kindEnd, nil), a.flush()); err != nil {
 		return err
 	}
-	return a.c.end()
+	return a.c.answer().end(nil)
 }

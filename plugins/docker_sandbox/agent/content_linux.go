@@ -27,13 +27,13 @@ func (s *server) hash(ctx context.Context) error {
 	for _, path := range paths {
 		sum, err := sumFile(f, path)
 		if err != nil {
-			return s.out.answer(err)
+			return err
 		}
 		if err := s.out.write(kindData, sum[:]); err != nil {
 			return err
 		}
 	}
-	return s.out.answer(nil)
+	return nil
 }
 
 func sumFile(f *dirOpener, path string) (sum [sha256.Size]byte, err error) {
@@ -65,10 +65,10 @@ func (s *server) read(ctx context.Context) error {
 	for _, path := range paths {
 		file, err := f.openFile(path)
 		if err == nil {
-			_, err = io.CopyBuffer(dataWriter{out}, sparse.Reader(int(file.Fd()), math.MaxInt64), buffer)
+			_, err = io.CopyBuffer(out, sparse.Reader(int(file.Fd()), math.MaxInt64), buffer)
 			file.Close()
 		}
-		if err := out.answer(err); err != nil {
+		if err := out.answer(nil, err); err != nil {
 			return err
 		}
 	}

@@ -68,6 +68,10 @@ func file(path string) *agent.Entry {
 	return &agent.Entry{Path: path, File: domarkx.File{Type: domarkx.Regular, Mode: 0o644}}
 }
 
+func hardLink(path, target string) *agent.Entry {
+	return &agent.Entry{Path: path, File: domarkx.File{Type: domarkx.Regular, HardLink: target}}
+}
+
 func directory(path string) *agent.Entry {
 	return &agent.Entry{Path: path, File: domarkx.File{Type: domarkx.Directory, Mode: 0o755}}
 }
@@ -82,7 +86,7 @@ func TestApply(t *testing.T) {
 			a.Put(&agent.Entry{Path: "d/large", File: domarkx.File{Type: domarkx.Regular, Mode: 0o4711}}, strings.NewReader(large)),
 			a.Put(&agent.Entry{Path: "d/link", File: domarkx.File{Type: domarkx.Symlink, Mode: 0o777, Target: "../none"}}, nil),
 			a.Put(&agent.Entry{Path: "d/odd \n\xff", File: domarkx.File{Type: domarkx.Fifo, Mode: 0o600}}, nil),
-			a.Link("d/second", "d/large"),
+			a.Put(hardLink("d/second", "d/large"), nil),
 		)
 	})
 	if err != nil {
@@ -154,7 +158,7 @@ func TestApplyRefuses(t *testing.T) {
 		{"a socket", func(a *agent.Application) error {
 			return a.Put(&agent.Entry{Path: "s", File: domarkx.File{Type: agent.Socket, Mode: 0o600}}, nil)
 		}, "cannot create a file of type"},
-		{"a link to nothing", func(a *agent.Application) error { return a.Link("l", "none") }, "no such file"},
+		{"a link to nothing", func(a *agent.Application) error { return a.Put(hardLink("l", "none"), nil) }, "no such file"},
 	} {
 		err := c.apply(func(a *agent.Application) error {
 			return errors.Join(test.change(a), a.Put(file("after"), strings.NewReader("the agent must read this, but not write it")))

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 
 	"github.com/domarkx/domarkx/format/domarkx"
@@ -16,48 +17,47 @@ import (
 // payload (four bytes, big-endian) and the payload.
 const maxFrame = 1 << 18
 
-// Kinds of frames. The client waits for the answer to a request before it sends the next;
-// kindKill alone is sent during a run.
+// Kinds of frames. The client waits for the answer to a request before it sends the next; kindKill alone is sent during a run.
+// An answer is kindData… and kindEnd with JSON, or kindError.
 const (
-	kindHello  = 'H' // JSON hello; answered by kindEnd
-	kindRun    = 'R' // JSON runRequest; answered by kindData… and kindExit
-	kindKill   = 'K' // during a run: kill all processes except the agent
-	kindFreeze = 'Z' // stop all processes; answered by JSON Frozen in kindData, and kindEnd
-	kindThaw   = 'T' // resume the stopped processes; answered by kindEnd
-	kindScan   = 'S' // answered by kindData… (entries) and kindEnd
-	kindHash   = 'P' // kindData… (paths) and kindEnd; answered by kindData… (SHA-256 each) and kindEnd
-	kindRead   = 'G' // kindData… (paths) and kindEnd; each path is answered by kindData… and kindEnd, or by kindError
-	kindApply  = 'A' // operations and a final kindEnd; answered by kindEnd or kindError
-	kindDelete = 'U' // operation: remove the path and everything below it
-	kindPut    = 'F' // operation: an entry, and for a regular file kindData… and kindEnd
-	kindLink   = 'L' // operation: path NUL target; creates a hard link at path
+	kindHello  = 'H' // JSON: the mount points whose files belong to the container
+	kindRun    = 'R' // JSON Command; answered by its output and an exitStatus
+	kindKill   = 'K' // during a run: kill all processes except the agent; it has no answer
+	kindFreeze = 'Z' // stop all processes; answered by Frozen
+	kindThaw   = 'T' // resume the stopped processes
+	kindScan   = 'S' // answered by entries
+	kindHash   = 'P' // kindData… (paths) and kindEnd; answered by the SHA-256 of each file
+	kindRead   = 'G' // kindData… (paths) and kindEnd; answered by an answer for each path and one for all
+	kindApply  = 'A' // kindPut… and kindEnd
+	kindPut    = 'F' // a change: an entry, and for a regular file kindData… and kindEnd
 
 	kindData  = 'D'
 	kindEnd   = 'E'
-	kindExit  = 'X' // JSON exitStatus
 	kindError = '!' // text: the request failed; the connection stays usable
 )
 
 // errProtocol reports that the other side violated the protocol.
 var errProtocol = errors.New("the agent in the container violated its protocol")
 
-type frameReader struct{ r *bufio.Reader }
+type frame struct {
+	kind    byte
+	payload []byte
+}
 
-// next returns the next frame. The caller owns the payload.
-func (f *frameReader) next() (kind byte, payload []byte, err error) {
+func readFrame(r io.Reader) (f frame, err error) {
 	var head [5]byte
-	if _, err := io.ReadFull(f.r, head[:]); err != nil {
-		return 0, nil, err
+	if _, err := io.ReadFull(r, head[:]); err != nil {
+		return f, err
 	}
 	n := binary.BigEndian.Uint32(head[1:])
 	if n > maxFrame {
-		return 0, nil, fmt.Errorf("%w: a frame of %d bytes", errProtocol, n)
+		return f, fmt.Errorf("%w: a frame of %d bytes", errProtocol, n)
 	}
-	payload = make([]byte, n)
-	if _, err := io.ReadFull(f.r, payload); err != nil {
-		return 0, nil, fmt.Errorf("read a frame: %w", noEOF(err))
+	f = frame{head[0], make([]byte, n)}
+	if _, err := io.ReadFull(r, f.payload); err != nil {
+		return f, fmt.Errorf("read a frame: %w", noEOF(err))
 	}
-	return head[0], payload, nil
+	return f, nil
 }
 
 func noEOF(err error) error {
@@ -95,28 +95,23 @@ func (f *frameWriter) writeJSON(kind byte, v any) error {
 	return f.write(kind, payload)
 }
 
-// dataWriter writes its input as kindData frames.
-type dataWriter struct{ f *frameWriter }
-
-func (d dataWriter) Write(p []byte) (int, error) {
-	written := 0
-	for len(p) > 0 {
-		n := min(len(p), maxFrame)
-		if err := d.f.write(kindData, p[:n]); err != nil {
-			return written, err
+// Write writes its input as kindData frames.
+func (f *frameWriter) Write(p []byte) (int, error) {
+	for piece := range slices.Chunk(p, maxFrame) {
+		if err := f.write(kindData, piece); err != nil {
+			return 0, err
 		}
-		written += n
-		p = p[n:]
 	}
-	return written, nil
+	return len(p), nil
 }
 
 // A dataReader reads the payloads of kindData frames until kindEnd. After an error other than
 // io.EOF or a [*RequestError] the connection is unusable.
 type dataReader struct {
-	next func() (kind byte, payload []byte, err error)
-	rest []byte
-	err  error
+	next   func() (frame, error)
+	rest   []byte
+	err    error
+	result []byte // what kindEnd has
 }
 
 func (d *dataReader) Read(p []byte) (int, error) {
@@ -124,18 +119,18 @@ func (d *dataReader) Read(p []byte) (int, error) {
 		if d.err != nil {
 			return 0, d.err
 		}
-		kind, payload, err := d.next()
+		f, err := d.next()
 		switch {
 		case err != nil:
 			d.err = noEOF(err)
-		case kind == kindData:
-			d.rest = payload
-		case kind == kindEnd:
-			d.err = io.EOF
-		case kind == kindError:
-			d.err = &RequestError{Message: string(payload)}
+		case f.kind == kindData:
+			d.rest = f.payload
+		case f.kind == kindEnd:
+			d.err, d.result = io.EOF, f.payload
+		case f.kind == kindError:
+			d.err = &RequestError{Message: string(f.payload)}
 		default:
-			d.err = fmt.Errorf("%w: unexpected frame %q", errProtocol, kind)
+			d.err = fmt.Errorf("%w: unexpected frame %q", errProtocol, f.kind)
 		}
 	}
 	n := copy(p, d.rest)
@@ -143,10 +138,26 @@ func (d *dataReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// drain reads the rest of the answer, so that the next request can follow.
+// drain reads the rest, so that the next request can follow.
 func (d *dataReader) drain() error {
 	_, err := io.Copy(io.Discard, d)
 	return err
+}
+
+// end reads the end of an answer whose data was read, and decodes its result unless that is nil.
+func (d *dataReader) end(result any) error {
+	if n, err := io.Copy(io.Discard, d); err != nil {
+		return err
+	} else if n > 0 {
+		return fmt.Errorf("%w: unexpected data in an answer", errProtocol)
+	}
+	if result == nil {
+		return nil
+	}
+	if err := json.Unmarshal(d.result, result); err != nil {
+		return fmt.Errorf("%w: %w", errProtocol, err)
+	}
+	return nil
 }
 
 // A RequestError is the failure of one request; the agent accepts further requests.
@@ -154,8 +165,12 @@ type RequestError struct{ Message string }
 
 func (e *RequestError) Error() string { return e.Message }
 
-// Socket is the type of an [Entry] for a Unix socket, which versions cannot store.
-const Socket domarkx.FileType = 255
+// Types of an [Entry] besides those of files in versions.
+const (
+	Socket  = domarkx.FileType(255) // a Unix socket, which versions cannot store
+	deleted = domarkx.FileType(254) // in a change: the path is removed, with everything below it
+	link    = domarkx.FileType(253) // in a change: the path becomes a hard link to the file at Target
+)
 
 // An Entry describes a file of the container as lstat(2) and listxattr(2) return it. Of its File, the name, the ids and hard
 // links are not encoded.

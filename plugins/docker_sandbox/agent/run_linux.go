@@ -19,22 +19,23 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// run runs a command until it ends. An error ends the agent.
-func (s *server) run(ctx context.Context, payload []byte) error {
+// run runs a command until it ends.
+func (s *server) run(ctx context.Context, payload []byte) (status exitStatus, err error) {
 	var c Command
 	if err := json.Unmarshal(payload, &c); err != nil {
-		return err
+		return status, err
 	}
 	if len(c.Args) == 0 {
-		return s.out.writeJSON(kindExit, exitStatus{Failed: "run: no command"})
+		return status, errors.New("run: no command")
 	}
 	before := readEvents()
 	read, exit, err := s.begin(c)
 	if errors.Is(err, ErrNoProgram) {
-		return s.out.writeJSON(kindExit, exitStatus{NoProgram: true})
+		return exitStatus{NoProgram: true}, nil
 	}
 	if err != nil {
-		return s.out.writeJSON(kindExit, exitStatus{Failed: err.Error(), Reached: s.reached(before)})
+		s.reached(before) // so that other commands can start
+		return status, err
 	}
 	if c.Detached {
 		s.processes.mu.Lock()
@@ -47,68 +48,53 @@ func (s *server) run(ctx context.Context, payload []byte) error {
 		})
 		s.processes.mu.Unlock()
 		go discard(read)
-		return s.out.writeJSON(kindExit, exitStatus{})
+		return status, nil
 	}
 
 	// When the program has ended, all its output is in the pipe. Processes that it left behind
 	// may keep the pipe open for ever.
 	output := make(chan error, 1)
 	go func() {
-		_, err := io.CopyBuffer(dataWriter{s.out}, onlyReader{read}, make([]byte, 1<<16))
+		_, err := io.Copy(s.out, read)
 		output <- err
 	}()
 	for {
 		select {
-		case status := <-exit:
+		case ended := <-exit:
 			if err := read.SetReadDeadline(past); err != nil {
-				return err
+				return status, err
 			}
-			if err := <-output; err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
-				return err
-			} else if err != nil {
-				if err := s.rest(read); err != nil {
-					return err
-				}
+			err := <-output
+			if errors.Is(err, os.ErrDeadlineExceeded) {
+				err = s.rest(read)
 			}
 			go discard(read)
-			return s.out.writeJSON(kindExit, exitStatus{Code: exitCode(status), Reached: s.reached(before)})
+			return exitStatus{Code: exitCode(ended), Reached: s.reached(before)}, err
 		case f := <-s.frames:
 			if f.kind != kindKill {
-				return fmt.Errorf("%w: unexpected frame %q", errProtocol, f.kind)
+				return status, fmt.Errorf("%w: unexpected frame %q", errProtocol, f.kind)
 			}
 			s.processes.killAll()
 		case <-ctx.Done():
-			return ctx.Err()
+			return status, ctx.Err()
 		}
 	}
 }
 
-// rest sends the output that is in the pipe at the moment, without waiting for more.
+// rest sends the output that is in the pipe at the moment, and not what processes that the command left behind write later.
 func (s *server) rest(read *os.File) error {
 	raw, err := read.SyscallConn()
 	if err != nil {
 		return err
 	}
-	buffer := make([]byte, 1<<16)
+	var n int
 	var failed error
-	err = raw.Control(func(fd uintptr) {
-		// A pipe holds at most 1 MiB (pipe(7)). Stop after that, because processes that the
-		// command left behind may keep writing.
-		for total := 0; total < 1<<20; {
-			n, err := unix.Read(int(fd), buffer)
-			if errors.Is(err, unix.EINTR) {
-				continue
-			}
-			if err != nil || n <= 0 {
-				return
-			}
-			total += n
-			if _, failed = (dataWriter{s.out}).Write(buffer[:n]); failed != nil {
-				return
-			}
-		}
-	})
-	return errors.Join(err, failed)
+	err = raw.Control(func(fd uintptr) { n, failed = unix.IoctlGetInt(int(fd), unix.TIOCINQ) })
+	if err := errors.Join(err, failed, read.SetReadDeadline(never)); err != nil {
+		return err
+	}
+	_, err = io.CopyN(s.out, read, int64(n))
+	return err
 }
 
 func discard(read *os.File) {

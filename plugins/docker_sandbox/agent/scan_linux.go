@@ -19,9 +19,9 @@ func (s *server) scan() error {
 	if err != nil {
 		return err
 	}
-	out := bufio.NewWriterSize(dataWriter{s.out}, maxFrame/2)
+	out := bufio.NewWriterSize(s.out, maxFrame/2)
 	w := walker{
-		skip: func(path string) bool { return mounts[path] && !s.keep[path] },
+		skip: func(path string) bool { return mounts[path] && !slices.Contains(s.keep, path) },
 		yield: func(e *Entry) error {
 			_, err := out.Write(AppendEntry(nil, e))
 			return err

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -31,15 +32,15 @@ func Serve(r io.Reader, w io.Writer) error {
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	go func() {
-		in := &frameReader{r: bufio.NewReaderSize(r, 1<<16)}
+		in := bufio.NewReaderSize(r, 1<<16)
 		for {
-			kind, payload, err := in.next()
+			f, err := readFrame(in)
 			if err != nil {
 				cancel(err)
 				return
 			}
 			select {
-			case s.frames <- frame{kind, payload}:
+			case s.frames <- f:
 			case <-ctx.Done():
 				return
 			}
@@ -54,17 +55,12 @@ func Serve(r io.Reader, w io.Writer) error {
 	return nil
 }
 
-type frame struct {
-	kind    byte
-	payload []byte
-}
-
 type server struct {
 	frames    chan frame
 	out       *frameWriter
 	processes *processes
 	root      string
-	keep      map[string]bool
+	keep      []string // mount points whose files belong to the container
 }
 
 func (s *server) next(ctx context.Context) (frame, error) {
@@ -83,20 +79,21 @@ func (s *server) loop(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		var result any
 		switch f.kind {
 		case kindHello:
-			err = s.out.answer(s.hello(f.payload))
+			err = json.Unmarshal(f.payload, &s.keep)
 		case kindRun:
-			err = s.run(ctx, f.payload)
-		case kindKill:
+			result, err = s.run(ctx, f.payload)
+		case kindKill: // of a command that just ended
 			s.processes.killAll()
+			continue
 		case kindFreeze:
-			err = s.out.answer(s.freeze())
+			result, err = s.freeze()
 		case kindThaw:
 			_, err = s.processes.signalAll(unix.SIGCONT)
-			err = s.out.answer(err)
 		case kindScan:
-			err = s.out.answer(s.scan())
+			err = s.scan()
 		case kindHash:
 			err = s.hash(ctx)
 		case kindRead:
@@ -106,42 +103,30 @@ func (s *server) loop(ctx context.Context) error {
 		default:
 			err = fmt.Errorf("%w: unknown request %q", errProtocol, f.kind)
 		}
-		if err != nil {
+		if errors.Is(err, errProtocol) {
+			return err
+		}
+		if err := s.out.answer(result, err); err != nil {
 			return err
 		}
 	}
 }
 
 // answer completes the answer to a request, with kindError if err is not nil.
-func (f *frameWriter) answer(err error) error {
+func (f *frameWriter) answer(result any, err error) error {
 	if err != nil {
 		message := err.Error()
 		return f.write(kindError, []byte(message[:min(len(message), maxFrame)]))
 	}
-	return f.write(kindEnd, nil)
+	return f.writeJSON(kindEnd, result)
 }
 
-func (s *server) hello(payload []byte) error {
-	var h hello
-	if err := json.Unmarshal(payload, &h); err != nil {
-		return err
+func (s *server) freeze() (f Frozen, err error) {
+	if f.Busy, err = s.processes.signalAll(unix.SIGSTOP); err == nil {
+		err = s.sync()
 	}
-	s.keep = map[string]bool{}
-	for _, path := range h.Keep {
-		s.keep[path] = true
-	}
-	return nil
-}
-
-func (s *server) freeze() error {
-	busy, err := s.processes.signalAll(unix.SIGSTOP)
-	if err != nil {
-		return err
-	}
-	if err := s.sync(); err != nil {
-		return err
-	}
-	return s.out.writeJSON(kindData, Frozen{Busy: busy, Now: time.Now().UnixNano()})
+	f.Now = time.Now().UnixNano()
+	return f, err
 }
 
 // sync makes the container's files durable: they survive a power cut as they are listed. The engine does not do that.
@@ -156,24 +141,12 @@ func (s *server) sync() error {
 
 // stream returns a reader of the kindData frames of a request.
 func (s *server) stream(ctx context.Context) *dataReader {
-	return &dataReader{next: func() (byte, []byte, error) {
-		f, err := s.next(ctx)
-		return f.kind, f.payload, err
-	}}
+	return &dataReader{next: func() (frame, error) { return s.next(ctx) }}
 }
 
-// paths reads the paths of a request until kindEnd.
+// paths reads the paths of a request, each of which a NUL ends.
 func (s *server) paths(ctx context.Context) ([]string, error) {
-	r := bufio.NewReader(s.stream(ctx))
-	var paths []string
-	for {
-		path, err := readString(r, maxPath)
-		if errors.Is(err, io.EOF) {
-			return paths, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		paths = append(paths, path)
-	}
+	data, err := io.ReadAll(s.stream(ctx))
+	paths := strings.Split(string(data), "\x00")
+	return paths[:len(paths)-1], err
 }
