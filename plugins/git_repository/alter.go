@@ -13,31 +13,31 @@ import (
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 )
 
-func (r *repository) commit(ctx context.Context, arguments jsonvalue.Value) (domarkx.Result, error) {
-	env, g, paths, err := r.prepare(ctx, "commit", arguments)
+func (r *repository) commit(ctx context.Context, q request) (domarkx.Result, error) {
+	env, err := r.signature(ctx, "commit", q.Value)
 	if err != nil {
 		return domarkx.Result{}, err
 	}
-	staged := isTrue(arguments, "staged")
-	if staged && paths != nil {
+	staged := isTrue(q.Value, "staged")
+	if staged && q.paths != nil {
 		return domarkx.Result{}, invalid("expected either staged or paths, not both")
 	}
 	if !staged {
-		if err := r.stage(ctx, g, paths); err != nil {
+		if err := r.stage(ctx, q.g, q.paths); err != nil {
 			return domarkx.Result{}, err
 		}
 	}
-	if !isTrue(arguments, "allow_empty") {
-		if err := r.somethingStaged(ctx, g); err != nil {
+	if !isTrue(q.Value, "allow_empty") {
+		if err := r.somethingStaged(ctx, q.g); err != nil {
 			return domarkx.Result{}, err
 		}
 	}
 	args := []string{"commit", "--quiet", "--file=-", "--cleanup=whitespace", "--no-verify", "--no-status", "--no-gpg-sign"}
-	if isTrue(arguments, "allow_empty") {
+	if isTrue(q.Value, "allow_empty") {
 		args = append(args, "--allow-empty")
 	}
-	err = r.change(ctx, g, gitcmd.Command{Args: args, Env: env, Stdin: strings.NewReader(text(arguments, "message"))})
-	return r.done(ctx, g, err)
+	err = r.change(ctx, q.g, gitcmd.Command{Args: args, Env: env, Stdin: strings.NewReader(text(q.Value, "message"))})
+	return r.done(ctx, q.g, err)
 }
 
 // somethingStaged returns an error if there is nothing to commit. Otherwise git commit would
@@ -113,19 +113,6 @@ func (r *repository) refuseFiltered(ctx context.Context, g *gitcmd.Git, files []
 	return nil
 }
 
-// prepare does the common first steps of all tools that change the history: it returns the
-// environment with author and date, git, and the paths of the call.
-func (r *repository) prepare(ctx context.Context, tool string, arguments jsonvalue.Value) (env []string, g *gitcmd.Git, paths []string, err error) {
-	if g, err = r.git(ctx); err != nil {
-		return nil, nil, nil, err
-	}
-	if env, err = r.signature(ctx, tool, arguments); err != nil {
-		return nil, nil, nil, err
-	}
-	paths, err = pathsOf(arguments)
-	return env, g, paths, err
-}
-
 // done returns the result of a tool that moved HEAD: the branch and the commit. It passes on err
 // unless nil.
 func (r *repository) done(ctx context.Context, g *gitcmd.Git, err error) (domarkx.Result, error) {
@@ -136,42 +123,42 @@ func (r *repository) done(ctx context.Context, g *gitcmd.Git, err error) (domark
 	return result(members...), err
 }
 
-func (r *repository) checkout(ctx context.Context, arguments jsonvalue.Value) (domarkx.Result, error) {
-	env, g, paths, err := r.prepare(ctx, "checkout", arguments)
+func (r *repository) checkout(ctx context.Context, q request) (domarkx.Result, error) {
+	env, err := r.signature(ctx, "checkout", q.Value)
 	if err != nil {
 		return domarkx.Result{}, err
 	}
-	args, err := checkoutArgs(ctx, g, arguments, paths)
+	args, err := checkoutArgs(ctx, q)
 	if err != nil {
 		return domarkx.Result{}, err
 	}
-	return r.done(ctx, g, r.change(ctx, g, gitcmd.Command{Args: args, Env: env}))
+	return r.done(ctx, q.g, r.change(ctx, q.g, gitcmd.Command{Args: args, Env: env}))
 }
 
-func checkoutArgs(ctx context.Context, g *gitcmd.Git, arguments jsonvalue.Value, paths []string) ([]string, error) {
+func checkoutArgs(ctx context.Context, q request) ([]string, error) {
 	args := []string{"checkout", "--quiet", "--no-recurse-submodules"}
-	if isTrue(arguments, "force") {
+	if isTrue(q.Value, "force") {
 		args = append(args, "--force")
 	}
-	ref, create := text(arguments, "ref"), isTrue(arguments, "create")
+	ref, create := text(q.Value, "ref"), isTrue(q.Value, "create")
 	switch {
-	case paths != nil && create, text(arguments, "start") != "" && !create:
+	case q.paths != nil && create, text(q.Value, "start") != "" && !create:
 		return nil, invalid("start needs create, and cannot be used with paths")
-	case ref == "" && paths == nil:
+	case ref == "" && q.paths == nil:
 		return nil, invalid("expected ref, or paths")
-	case paths != nil:
-		id, err := commitOf(ctx, g, arguments, "ref")
+	case q.paths != nil:
+		id, err := commitOf(ctx, q, "ref")
 		if err != nil {
 			return nil, err
 		}
 		if id != "" {
 			args = append(args, id)
 		}
-		return append(append(args, "--"), paths...), nil
+		return append(append(args, "--"), q.paths...), nil
 	case create:
-		start, err := commitOf(ctx, g, arguments, "start")
+		start, err := commitOf(ctx, q, "start")
 		if err == nil {
-			err = branchName(ctx, g, ref)
+			err = branchName(ctx, q.g, ref)
 		}
 		if err != nil {
 			return nil, err
@@ -183,7 +170,7 @@ func checkoutArgs(ctx context.Context, g *gitcmd.Git, arguments jsonvalue.Value,
 		return append(args, "--"), nil
 	}
 	for _, prefix := range []string{"refs/heads/", "refs/remotes/origin/"} {
-		id, err := resolve(ctx, g, prefix+ref)
+		id, err := resolve(ctx, q.g, prefix+ref)
 		switch {
 		case err != nil:
 			return nil, err
@@ -191,47 +178,43 @@ func checkoutArgs(ctx context.Context, g *gitcmd.Git, arguments jsonvalue.Value,
 		case prefix == "refs/heads/":
 			return append(args, ref, "--"), nil
 		default:
-			if err := branchName(ctx, g, ref); err != nil {
+			if err := branchName(ctx, q.g, ref); err != nil {
 				return nil, err
 			}
 			return append(args, "-b", ref, "--track", "origin/"+ref, "--"), nil
 		}
 	}
-	id, err := commitOf(ctx, g, arguments, "ref")
+	id, err := commitOf(ctx, q, "ref")
 	return append(args, "--detach", id, "--"), err
 }
 
-func (r *repository) branch(ctx context.Context, arguments jsonvalue.Value) (domarkx.Result, error) {
-	name := text(arguments, "name")
+func (r *repository) branch(ctx context.Context, q request) (domarkx.Result, error) {
+	name := text(q.Value, "name")
 	if name == "" {
-		g, err := r.git(ctx)
-		if err != nil {
-			return domarkx.Result{}, err
-		}
-		return branches(ctx, g)
+		return branches(ctx, q.g)
 	}
-	env, g, _, err := r.prepare(ctx, "branch", arguments)
+	env, err := r.signature(ctx, "branch", q.Value)
 	if err != nil {
 		return domarkx.Result{}, err
 	}
-	if err := branchName(ctx, g, name); err != nil {
+	if err := branchName(ctx, q.g, name); err != nil {
 		return domarkx.Result{}, err
 	}
 	args := []string{"branch", "--quiet", "--no-track", name}
-	if isTrue(arguments, "delete") {
+	if isTrue(q.Value, "delete") {
 		args = []string{"branch", "--quiet", "--delete", name}
-		if isTrue(arguments, "force") {
+		if isTrue(q.Value, "force") {
 			args = append(args, "--force")
 		}
-	} else if start, err := commitOf(ctx, g, arguments, "start"); err != nil {
+	} else if start, err := commitOf(ctx, q, "start"); err != nil {
 		return domarkx.Result{}, err
 	} else if start != "" {
 		args = append(args, start)
 	}
-	if err := r.change(ctx, g, gitcmd.Command{Args: args, Env: env}); err != nil {
+	if err := r.change(ctx, q.g, gitcmd.Command{Args: args, Env: env}); err != nil {
 		return domarkx.Result{}, err
 	}
-	return branches(ctx, g)
+	return branches(ctx, q.g)
 }
 
 func branches(ctx context.Context, g *gitcmd.Git) (domarkx.Result, error) {

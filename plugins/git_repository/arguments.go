@@ -43,12 +43,12 @@ func pathsOf(arguments jsonvalue.Value) ([]string, error) {
 }
 
 // commitOf returns the id of the commit in an argument, "" if it is missing.
-func commitOf(ctx context.Context, g *gitcmd.Git, arguments jsonvalue.Value, name string) (string, error) {
-	ref := text(arguments, name)
+func commitOf(ctx context.Context, q request, name string) (string, error) {
+	ref := text(q.Value, name)
 	if ref == "" {
 		return "", nil
 	}
-	id, err := resolve(ctx, g, ref)
+	id, err := resolve(ctx, q.g, ref)
 	if err == nil && id == "" {
 		err = domarkx.NewToolError(domarkx.CodeNotFound, "%s: %q is not a branch, tag or commit", name, ref)
 	}

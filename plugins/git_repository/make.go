@@ -79,21 +79,12 @@ func (r *repository) clone(ctx context.Context, from string) error {
 		return err
 	}
 	aside := r.in(cloneName)
-	if err := errors.Join(dirversion.Empty(aside), dirversion.Empty(r.Path())); err != nil {
-		return err
-	}
-	if err := os.MkdirAll(aside, 0o755); err != nil {
+	if err := dirversion.Empty(r.Path()); err != nil {
 		return err
 	}
 	s, err := r.source(from)
 	if err == nil {
-		err = r.cloneInto(ctx, aside, oid.SHA1, s)
-	}
-	var mismatch *hashError
-	if errors.As(err, &mismatch) {
-		if err = dirversion.Empty(aside); err == nil {
-			err = r.cloneInto(ctx, aside, mismatch.theirs, s)
-		}
+		err = r.cloneInto(ctx, aside, s)
 	}
 	if err != nil {
 		return explain(ctx, r.hide(err, from))
@@ -110,37 +101,52 @@ func (r *repository) clone(ctx context.Context, from string) error {
 	return os.Remove(aside)
 }
 
-// A hashError is the error of a fetch from a repository with another hash function.
-type hashError struct {
-	theirs oid.Hash
-	err    error
-}
-
-func (e *hashError) Error() string { return e.err.Error() }
-func (e *hashError) Unwrap() error { return e.err }
-
-// cloneInto makes a repository with a hash function in an empty directory, and fetches from another one.
-func (r *repository) cloneInto(ctx context.Context, dir string, by oid.Hash, from source) error {
+// create makes a repository with a hash function in a directory, which is emptied.
+func (r *repository) create(ctx context.Context, dir string, by oid.Hash) (*gitcmd.Git, error) {
+	if err := errors.Join(dirversion.Empty(dir), os.MkdirAll(dir, 0o755)); err != nil {
+		return nil, err
+	}
 	remote := "[remote \"origin\"]\n\turl = " + quoteConfig(r.shownURL()) + "\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n"
 	if err := initialize(filepath.Join(dir, ".git"), by, remote); err != nil {
-		return err
+		return nil, err
 	}
-	g, err := gitcmd.Discover(ctx, dir, r.environment(dir))
+	return gitcmd.Discover(ctx, dir, r.environment(dir))
+}
+
+// cloneInto makes a repository in a directory, and fetches from another one. What talks with that is
+// supervised, since it may wait for another machine.
+func (r *repository) cloneInto(ctx context.Context, dir string, from source) error {
+	g, err := r.create(ctx, dir, oid.SHA1)
 	if err != nil {
 		return err
 	}
-	return r.fetch(ctx, g, from)
-}
-
-// fetch fetches everything from a repository, and checks out the branch or ref of the config. It is
-// supervised, since it may wait for another machine.
-func (r *repository) fetch(ctx context.Context, g *gitcmd.Git, from source) error {
 	env := append(from.environment(), "GIT_ALLOW_PROTOCOL=file:https:ssh", "GIT_SSH_COMMAND=ssh -o BatchMode=yes")
 	env = append(env, inherited("GIT_SSH_COMMAND", "SSH_AUTH_SOCK", "https_proxy", "HTTPS_PROXY", "no_proxy", "NO_PROXY", "ALL_PROXY")...)
 	do := func(args ...string) (string, error) {
 		out, err := g.Do(ctx, gitcmd.Command{Args: args, Env: env, Run: process.Run})
 		return strings.TrimSpace(string(out)), err
 	}
+	refs, err := do("ls-remote", "--symref", "--", sourceName)
+	if err != nil {
+		return err
+	}
+	head := "" // stays empty if the repository has no commit, or its HEAD is detached
+	for line := range strings.Lines(refs) {
+		id, name, _ := strings.Cut(strings.TrimSpace(line), "\t")
+		if branch, ok := strings.CutPrefix(id, "ref: refs/heads/"); ok && name == "HEAD" {
+			head = branch
+		}
+		if theirs, err := oid.Parse(id); err == nil && !theirs.IsOf(g.Hash) {
+			if g, err = r.create(ctx, dir, theirs.Hash()); err != nil {
+				return err
+			}
+		}
+	}
+	return r.fetch(do, head)
+}
+
+// fetch fetches everything from a repository, and checks out the branch or ref of the config, or the branch that its HEAD names.
+func (r *repository) fetch(do func(args ...string) (string, error), head string) error {
 	branch, ref := r.text("branch"), r.text("ref")
 	refspecs := []string{"+refs/heads/*:refs/remotes/origin/*", "+refs/tags/*:refs/tags/*"}
 	if strings.HasPrefix(ref, "refs/") && !strings.HasPrefix(ref, "refs/heads/") && !strings.HasPrefix(ref, "refs/tags/") {
@@ -149,12 +155,6 @@ func (r *repository) fetch(ctx context.Context, g *gitcmd.Git, from source) erro
 	fetch := []string{"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--no-recurse-submodules",
 		"--update-shallow", "--", sourceName} // without --update-shallow, git fetches nothing from a shallow repository
 	if _, err := do(append(fetch, refspecs...)...); err != nil {
-		refs, listErr := do("ls-remote", "--", sourceName)
-		if id, _, ok := strings.Cut(refs, "\t"); listErr == nil && ok {
-			if theirs, parseErr := oid.Parse(id); parseErr == nil && !theirs.IsOf(g.Hash) {
-				return &hashError{theirs.Hash(), err}
-			}
-		}
 		return err
 	}
 	if _, err := do("pack-refs", "--all"); err != nil {
@@ -173,21 +173,18 @@ func (r *repository) fetch(ctx context.Context, g *gitcmd.Git, from source) erro
 		_, err = do(append(checkout, "--detach", id)...)
 		return err
 	}
+	named := branch != ""
+	if !named {
+		branch = head
+	}
 	if branch == "" {
-		head, err := do("ls-remote", "--symref", "--", sourceName, "HEAD")
-		if err != nil {
-			return err
-		}
-		rest, ok := strings.CutPrefix(head, "ref: refs/heads/")
-		if branch, _, _ = strings.Cut(rest, "\t"); !ok {
-			return nil // it is empty, or its HEAD is detached
-		}
+		return nil
 	}
 	if _, err := do("rev-parse", "--verify", "--quiet", "--end-of-options", "refs/remotes/origin/"+branch+"^{commit}"); err != nil {
-		if r.text("branch") == "" {
-			return nil // a branch without commits
+		if named {
+			return fmt.Errorf("branch %q: %w", branch, domarkx.ErrNotFound)
 		}
-		return fmt.Errorf("branch %q: %w", branch, domarkx.ErrNotFound)
+		return nil // a branch without commits
 	}
 	_, err := do(append(checkout, "-B", branch, "--track", "origin/"+branch)...)
 	return err

@@ -74,7 +74,15 @@ func (r *repository) unlock() error {
 
 func (r *repository) Execute(ctx context.Context, call domarkx.Call) (domarkx.Result, error) {
 	if f, ok := runners[call.Tool]; ok {
-		return f(r, ctx, call.Arguments)
+		g, err := r.git(ctx)
+		if err != nil {
+			return domarkx.Result{}, err
+		}
+		paths, err := pathsOf(call.Arguments)
+		if err != nil {
+			return domarkx.Result{}, err
+		}
+		return f(r, ctx, request{call.Arguments, g, paths})
 	}
 	if err := r.ensure(ctx); err != nil {
 		return domarkx.Result{}, err
@@ -94,9 +102,7 @@ func (r *repository) Close(ctx context.Context) error {
 func (r *repository) TearDown(ctx context.Context) error {
 	err := errors.Join(r.files.Close(), r.Resource.TearDown(ctx), dirversion.Empty(r.in(cloneName)))
 	for _, name := range []string{cloneName, madeName, runningName, digestName} {
-		if rerr := os.Remove(r.in(name)); rerr != nil && !errors.Is(rerr, fs.ErrNotExist) {
-			err = errors.Join(err, rerr)
-		}
+		err = errors.Join(err, atomicfile.Remove(r.in(name)))
 	}
 	return err
 }

@@ -5,10 +5,18 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonvalue"
+	"github.com/domarkx/domarkx/gitstore/gitcmd"
 )
 
+// A request is a call of a tool that runs git.
+type request struct {
+	jsonvalue.Value // the arguments
+	g               *gitcmd.Git
+	paths           []string // from the top; nil for none
+}
+
 // runners are the tools that run git.
-var runners = map[string]func(*repository, context.Context, jsonvalue.Value) (domarkx.Result, error){
+var runners = map[string]func(*repository, context.Context, request) (domarkx.Result, error){
 	"status": (*repository).status, "diff": (*repository).diff, "log": (*repository).log,
 	"commit": (*repository).commit, "checkout": (*repository).checkout, "branch": (*repository).branch,
 }

@@ -48,16 +48,12 @@ func where(ctx context.Context, g *gitcmd.Git) ([]jsonvalue.Member, error) {
 	return []jsonvalue.Member{orNull("branch", strings.TrimSpace(string(out))), orNull("commit", commit)}, nil
 }
 
-func (r *repository) status(ctx context.Context, _ jsonvalue.Value) (domarkx.Result, error) {
-	g, err := r.git(ctx)
+func (r *repository) status(ctx context.Context, q request) (domarkx.Result, error) {
+	members, err := where(ctx, q.g)
 	if err != nil {
 		return domarkx.Result{}, err
 	}
-	members, err := where(ctx, g)
-	if err != nil {
-		return domarkx.Result{}, err
-	}
-	out, err := g.Run(ctx, nil, "status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=dirty")
+	out, err := q.g.Run(ctx, nil, "status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=dirty")
 	if err != nil {
 		return domarkx.Result{}, explain(ctx, err)
 	}
@@ -79,25 +75,17 @@ func (r *repository) status(ctx context.Context, _ jsonvalue.Value) (domarkx.Res
 	return result(members...), nil
 }
 
-func (r *repository) diff(ctx context.Context, arguments jsonvalue.Value) (domarkx.Result, error) {
-	g, err := r.git(ctx)
+func (r *repository) diff(ctx context.Context, q request) (domarkx.Result, error) {
+	from, err := commitOf(ctx, q, "from")
 	if err != nil {
 		return domarkx.Result{}, err
 	}
-	from, err := commitOf(ctx, g, arguments, "from")
-	if err != nil {
-		return domarkx.Result{}, err
-	}
-	to, err := commitOf(ctx, g, arguments, "to")
-	if err != nil {
-		return domarkx.Result{}, err
-	}
-	paths, err := pathsOf(arguments)
+	to, err := commitOf(ctx, q, "to")
 	if err != nil {
 		return domarkx.Result{}, err
 	}
 	args := []string{"diff", "--no-ext-diff", "--no-textconv", "--no-color", "--ignore-submodules=dirty", "--submodule=short"}
-	staged := isTrue(arguments, "staged")
+	staged := isTrue(q.Value, "staged")
 	switch {
 	case to != "" && from == "":
 		return domarkx.Result{}, invalid("to needs from")
@@ -113,7 +101,7 @@ func (r *repository) diff(ctx context.Context, arguments jsonvalue.Value) (domar
 	}
 	spool := toolresult.NewSpool(r.env.Dir)
 	defer spool.Close()
-	if _, err := g.Do(ctx, gitcmd.Command{Args: append(append(args, "--"), paths...), Stdout: spool}); err != nil {
+	if _, err := q.g.Do(ctx, gitcmd.Command{Args: append(append(args, "--"), q.paths...), Stdout: spool}); err != nil {
 		return domarkx.Result{}, explain(ctx, err)
 	}
 	shown, err := spool.Result(toolresult.Status{})
@@ -121,18 +109,10 @@ func (r *repository) diff(ctx context.Context, arguments jsonvalue.Value) (domar
 	return shown, err
 }
 
-func (r *repository) log(ctx context.Context, arguments jsonvalue.Value) (domarkx.Result, error) {
-	g, err := r.git(ctx)
-	if err != nil {
-		return domarkx.Result{}, err
-	}
-	paths, err := pathsOf(arguments)
-	if err != nil {
-		return domarkx.Result{}, err
-	}
-	from, err := commitOf(ctx, g, arguments, "ref")
+func (r *repository) log(ctx context.Context, q request) (domarkx.Result, error) {
+	from, err := commitOf(ctx, q, "ref")
 	if err == nil && from == "" {
-		from, err = resolve(ctx, g, "HEAD")
+		from, err = resolve(ctx, q.g, "HEAD")
 	}
 	if err != nil {
 		return domarkx.Result{}, err
@@ -141,12 +121,12 @@ func (r *repository) log(ctx context.Context, arguments jsonvalue.Value) (domark
 	if from == "" {
 		return result(jsonvalue.Member{Name: "commits", Value: jsonvalue.ArrayValue(commits...)}), nil
 	}
-	limit := text(arguments, "max")
+	limit := text(q.Value, "max")
 	if limit == "" {
 		limit = "50"
 	}
 	args := []string{"log", "-z", "--format=%H%n%P%n%aI%n%an <%ae>%n%s", "--no-show-signature", "--no-color", "--no-notes", "--no-patch", "--max-count=" + limit, from, "--"}
-	out, err := g.Run(ctx, nil, append(args, paths...)...)
+	out, err := q.g.Run(ctx, nil, append(args, q.paths...)...)
 	if err != nil {
 		return domarkx.Result{}, explain(ctx, err)
 	}
