@@ -4,9 +4,11 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/plugins/beneath"
 )
 
 // prefix begins the names of plugin programs.
@@ -21,12 +23,13 @@ const maxType = 64
 func Find(path string, except ...string) []domarkx.Plugin {
 	excepted := make([]string, len(except))
 	for i, directory := range except {
-		excepted[i] = real(directory)
+		excepted[i] = beneath.Resolve(directory)
 	}
 	var found []domarkx.Plugin
 	known := map[string]bool{}
 	for _, dir := range filepath.SplitList(path) {
-		if !filepath.IsAbs(dir) || isBelow(real(dir), excepted) {
+		real := beneath.Resolve(dir)
+		if !filepath.IsAbs(dir) || slices.ContainsFunc(excepted, func(top string) bool { return beneath.Within(real, top) }) {
 			continue
 		}
 		for _, name := range programs(dir) {
@@ -76,24 +79,4 @@ func isType(name string) bool {
 func isProgram(file string) bool {
 	info, err := os.Stat(file)
 	return err == nil && info.Mode().IsRegular() && (info.Mode()&0o111 != 0 || runtime.GOOS == "windows")
-}
-
-func isBelow(dir string, directories []string) bool {
-	for _, f := range directories {
-		if rest, err := filepath.Rel(f, dir); f != "" && err == nil && filepath.IsLocal(rest) {
-			return true
-		}
-	}
-	return false
-}
-
-// real resolves the symbolic links of a path if possible.
-func real(path string) string {
-	if path == "" {
-		return ""
-	}
-	if resolved, err := filepath.EvalSymlinks(path); err == nil {
-		return resolved
-	}
-	return filepath.Clean(path)
 }

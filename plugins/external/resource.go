@@ -57,9 +57,7 @@ func (r *resource) create(ctx context.Context) error {
 	if _, err := r.c.call(ctx, "create_resource", params, r.plugin.options.Patience); err != nil {
 		return err
 	}
-	made := r.state
-	made.Made = true
-	return r.keep(made)
+	return r.keep(state{Made: true, Version: r.state.Version})
 }
 
 // params returns the parameters of a request about the resource.
@@ -67,36 +65,22 @@ func (r *resource) params(pairs ...any) jsonvalue.Value {
 	return jsonvalue.ObjectOf(append([]any{"resource", r.env.Resource}, pairs...)...)
 }
 
-func (r *resource) Execute(ctx context.Context, call domarkx.Call) (domarkx.Result, error) {
-	c, err := r.talk(ctx)
-	if err != nil {
-		return domarkx.Result{}, err
-	}
-	staging, err := r.stage()
-	if err != nil {
-		return domarkx.Result{}, err
-	}
-	params := r.params("tool", call.Tool, "arguments", call.Arguments, "attachments", staging.path)
-	v, err := c.call(ctx, "execute_tool", params, 0)
-	if err != nil {
-		return domarkx.Result{}, errors.Join(err, staging.remove())
-	}
-	result, ok := v.Get("result")
-	if !ok {
-		return domarkx.Result{}, errors.Join(c.fail(`its answer to execute_tool has no "result"`), staging.remove())
-	}
-	attachment, err := staging.attachment(v)
-	if err != nil {
-		return domarkx.Result{}, errors.Join(c.fail("its answer to execute_tool: %v", err), staging.remove())
-	}
-	if err := staging.remove(); err != nil {
-		return domarkx.Result{}, err
-	}
-	// A nil *os.File in the interface field would make the field non-nil.
-	if attachment == nil {
-		return domarkx.Result{Value: result}, nil
-	}
-	return domarkx.Result{Value: result, Attachment: attachment}, nil
+func (r *resource) Execute(ctx context.Context, call domarkx.Call) (result domarkx.Result, err error) {
+	err = r.staged(ctx, func(c *conversation, s *staging) error {
+		v, err := c.call(ctx, "execute_tool", r.params("tool", call.Tool, "arguments", call.Arguments, "attachments", s.path), 0)
+		if err != nil {
+			return err
+		}
+		var ok bool
+		if result.Value, ok = v.Get("result"); !ok {
+			return c.fail(`its answer to execute_tool has no "result"`)
+		}
+		if result.Attachment, err = s.attachment(v); err != nil {
+			return c.fail("its answer to execute_tool: %v", err)
+		}
+		return nil
+	})
+	return result, err
 }
 
 // Run runs a block of code with the tool run_code.
@@ -183,9 +167,7 @@ func (r *resource) commit(ctx context.Context, c *conversation, s *staging, w do
 	if after != version {
 		return c.fail("commit_version said that the version is %q, and get_version says %q", version, after)
 	}
-	kept := r.state
-	kept.Version = version
-	return r.keep(kept)
+	return r.keep(state{Made: true, Version: version})
 }
 
 // Load passes a version to the plugin in a directory.
@@ -200,9 +182,7 @@ func (r *resource) load(ctx context.Context, c *conversation, s *staging, from d
 	if err := dirversion.Write(ctx, from, version, s.path, r.env.Warn); err != nil {
 		return err
 	}
-	kept := r.state
-	kept.Version = ""
-	if err := r.keep(kept); err != nil {
+	if err := r.keep(state{Made: true}); err != nil {
 		return err
 	}
 	if _, err := c.call(ctx, "load_version", r.params("path", s.path, "version", version), r.plugin.options.Patience); err != nil {
@@ -212,8 +192,7 @@ func (r *resource) load(ctx context.Context, c *conversation, s *staging, from d
 	if err != nil {
 		return err
 	}
-	kept.Version = after
-	return r.keep(kept)
+	return r.keep(state{Made: true, Version: after})
 }
 
 // Close stops the program.

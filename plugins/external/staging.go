@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path"
 	"path/filepath"
@@ -47,7 +48,7 @@ func (s *staging) whole() error {
 }
 
 // attachment opens the file that an answer names, nil for none.
-func (s *staging) attachment(v jsonvalue.Value) (*os.File, error) {
+func (s *staging) attachment(v jsonvalue.Value) (io.ReadCloser, error) {
 	named, ok := v.Get("attachment")
 	if !ok || named.Kind() == jsonvalue.Null {
 		return nil, nil

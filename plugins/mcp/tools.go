@@ -101,25 +101,13 @@ func schemaOf(input any, redact func(string) string) (jsonvalue.Value, error) {
 }
 
 // plainTexts returns a schema with plain texts for people and models.
-func plainTexts(v jsonvalue.Value) jsonvalue.Value {
-	switch v.Kind() {
-	case jsonvalue.Array:
-		items := make([]jsonvalue.Value, len(v.Items()))
-		for i, item := range v.Items() {
-			items[i] = plainTexts(item)
+func plainTexts(schema jsonvalue.Value) jsonvalue.Value {
+	return mapTexts(schema, "", func(name string) string { return name }, func(member, text string) string {
+		if member == "description" || member == "title" {
+			return plainText(text)
 		}
-		return jsonvalue.ArrayValue(items...)
-	case jsonvalue.Object:
-		members := make([]jsonvalue.Member, len(v.Members()))
-		for i, m := range v.Members() {
-			members[i] = jsonvalue.Member{Name: m.Name, Value: plainTexts(m.Value)}
-			if isText := m.Name == "description" || m.Name == "title"; isText && m.Value.Kind() == jsonvalue.String {
-				members[i].Value = jsonvalue.StringValue(plainText(m.Value.Text()))
-			}
-		}
-		return jsonvalue.ObjectValue(members...)
-	}
-	return v
+		return text
+	})
 }
 
 // plainText removes what hides or reorders text: control and format characters, except line ends
@@ -143,21 +131,27 @@ func shorten(s string, n int) string {
 
 // redacted returns a value with every text in it redacted.
 func redacted(v jsonvalue.Value, redact func(string) string) jsonvalue.Value {
+	return mapTexts(v, "", redact, func(_, text string) string { return redact(text) })
+}
+
+// mapTexts returns a value with the names of its members and its texts changed. change gets the name of the member whose value
+// the text is, "" for none.
+func mapTexts(v jsonvalue.Value, member string, name func(string) string, change func(member, text string) string) jsonvalue.Value {
 	switch v.Kind() {
 	case jsonvalue.String:
-		if s := redact(v.Text()); s != v.Text() {
+		if s := change(member, v.Text()); s != v.Text() {
 			return jsonvalue.StringValue(s)
 		}
 	case jsonvalue.Array:
 		items := make([]jsonvalue.Value, len(v.Items()))
 		for i, item := range v.Items() {
-			items[i] = redacted(item, redact)
+			items[i] = mapTexts(item, "", name, change)
 		}
 		return jsonvalue.ArrayValue(items...)
 	case jsonvalue.Object:
 		members := make([]jsonvalue.Member, len(v.Members()))
 		for i, m := range v.Members() {
-			members[i] = jsonvalue.Member{Name: redact(m.Name), Value: redacted(m.Value, redact)}
+			members[i] = jsonvalue.Member{Name: name(m.Name), Value: mapTexts(m.Value, m.Name, name, change)}
 		}
 		return jsonvalue.ObjectValue(members...)
 	}
