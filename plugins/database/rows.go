@@ -2,7 +2,6 @@ package database
 
 import (
 	"errors"
-	"strconv"
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonvalue"
@@ -76,28 +75,20 @@ func (r *Rows) Add(row []jsonvalue.Value) (more bool, err error) {
 // Discard removes the temporary file; the result is not used.
 func (r *Rows) Discard() error { return r.all.Close() }
 
-// Result returns the result, in which the given members precede columns and rows.
-func (r *Rows) Result(members ...jsonvalue.Member) (domarkx.Result, error) {
-	members = append(members,
-		jsonvalue.Member{Name: "columns", Value: names(r.columns)},
-		jsonvalue.Member{Name: "rows", Value: jsonvalue.ArrayValue(r.rows...)})
+// Result returns the result, in which the given names and values precede columns and rows (see [jsonvalue.ObjectOf]).
+func (r *Rows) Result(pairs ...any) (domarkx.Result, error) {
+	pairs = append(pairs, "columns", names(r.columns), "rows", jsonvalue.ArrayValue(r.rows...))
 	if !r.cut {
-		return domarkx.Result{Value: jsonvalue.ObjectValue(members...)}, r.all.Close()
+		return domarkx.Result{Value: jsonvalue.ObjectOf(pairs...)}, r.all.Close()
 	}
 	r.buffer = append(r.buffer[:0], "]}\n"...)
 	if err := r.flush(); err != nil {
 		return domarkx.Result{}, errors.Join(err, r.all.Close())
 	}
-	members = append(members,
-		jsonvalue.Member{Name: "truncated", Value: jsonvalue.BoolValue(true)},
-		jsonvalue.Member{Name: "bytes", Value: jsonvalue.NumberValue(strconv.Itoa(r.size))})
+	pairs = append(pairs, "truncated", true, "bytes", r.size)
 	if r.full {
-		members = append(members, jsonvalue.Member{Name: "incomplete", Value: jsonvalue.BoolValue(true)})
+		pairs = append(pairs, "incomplete", true)
 	}
-	result := domarkx.Result{Value: jsonvalue.ObjectValue(members...)}
 	whole, err := r.all.Attachment()
-	if whole != nil {
-		result.Attachment = whole
-	}
-	return result, err
+	return domarkx.Result{Value: jsonvalue.ObjectOf(pairs...), Attachment: whole}, err
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/plugins/database"
-	"github.com/domarkx/domarkx/plugins/database/databasetest"
 	"github.com/domarkx/domarkx/plugins/toolresult"
 )
 
@@ -39,7 +38,7 @@ func result(t *testing.T, n int, text string) (domarkx.Result, int) {
 			t.Errorf("a row after the last: accepted %v, %v", more, err)
 		}
 	}
-	r, err := rows.Result(jsonvalue.Member{Name: "changed", Value: jsonvalue.NumberValue("1")})
+	r, err := rows.Result("changed", 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +62,7 @@ func TestShortResult(t *testing.T) {
 				t.Errorf("row %d: accepted %v, %v", i, more, err)
 			}
 		}
-		r, err := rows.Result(jsonvalue.Member{Name: "changed", Value: jsonvalue.NumberValue("1")})
+		r, err := rows.Result("changed", 1)
 		if err != nil || r.Value.JSON() != want || r.Attachment != nil {
 			t.Errorf("%d rows: %s, %v, %v", n, r.Value.JSON(), r.Attachment, err)
 		}
@@ -80,7 +79,7 @@ func TestLongResult(t *testing.T) {
 	if cerr := r.Attachment.Close(); err != nil || cerr != nil {
 		t.Fatal(err, cerr)
 	}
-	all, _ := databasetest.Object(t, string(whole)).Get("rows")
+	all, _ := jsonvalue.MustParse(string(whole)).Get("rows")
 	shown, _ := r.Value.Get("rows")
 	if len(all.Items()) != 50 || len(shown.Items()) < 5 || len(shown.Items()) > 11 {
 		t.Errorf("%d rows attached, %d in the result", len(all.Items()), len(shown.Items()))

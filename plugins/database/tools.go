@@ -23,28 +23,15 @@ const statementSchema = `{
 
 // Tools describes the tools query, execute and schema; args describes how parameters are
 // written.
-func Tools(args string) ([]domarkx.Tool, error) {
+func Tools(args string) []domarkx.Tool {
 	args += "; bytes are {\"base64\": \"…\"}"
-	tools := []domarkx.Tool{
-		{Name: "query", Description: "Runs one SQL statement that changes nothing, and returns its columns and rows.", ReadOnly: true},
-		{Name: "execute", Description: "Runs SQL statements, in one transaction, and returns how many rows they changed."},
-		{Name: "schema", Description: "Returns the tables with their columns, indexes and definitions.", ReadOnly: true},
+	statement := func(sql string) jsonvalue.Value { return jsonvalue.MustParse(fmt.Sprintf(statementSchema, sql, args)) }
+	return []domarkx.Tool{
+		{Name: "query", Description: "Runs one SQL statement that changes nothing, and returns its columns and rows.", ReadOnly: true,
+			Schema: statement("one statement that reads")},
+		{Name: "execute", Description: "Runs SQL statements, in one transaction, and returns how many rows they changed.",
+			Schema: statement("statements, with semicolons between them; with args only one")},
+		{Name: "schema", Description: "Returns the tables with their columns, indexes and definitions.", ReadOnly: true,
+			Schema: jsonvalue.MustParse(`{"type": "object", "additionalProperties": false, "properties": {}}`)},
 	}
-	for i, text := range []string{
-		fmt.Sprintf(statementSchema, "one statement that reads", args),
-		fmt.Sprintf(statementSchema, "statements, with semicolons between them; with args only one", args),
-		`{"type": "object", "additionalProperties": false, "properties": {}}`,
-	} {
-		schema, err := jsonvalue.ParseValue([]byte(text))
-		if err != nil {
-			return nil, err
-		}
-		tools[i].Schema = schema
-	}
-	return tools, nil
-}
-
-// Errorf returns a [*domarkx.ToolError].
-func Errorf(code, format string, args ...any) error {
-	return &domarkx.ToolError{Code: code, Message: fmt.Sprintf(format, args...)}
 }

@@ -58,7 +58,7 @@ func real(v float64) jsonvalue.Value {
 const base64Name = "base64"
 
 func blob(b []byte) jsonvalue.Value {
-	return jsonvalue.ObjectValue(jsonvalue.Member{Name: base64Name, Value: jsonvalue.StringValue(base64.StdEncoding.EncodeToString(b))})
+	return jsonvalue.ObjectOf(base64Name, base64.StdEncoding.EncodeToString(b))
 }
 
 // An Argument is one of the "args" of a statement, by position or name.
@@ -74,7 +74,7 @@ func Statement(call domarkx.Call) (sql string, args []Argument, err error) {
 	for i, item := range list.Items() {
 		value, err := argument(item)
 		if err != nil {
-			return "", nil, Errorf(domarkx.CodeInvalid, "args, item %d: %v", i+1, err)
+			return "", nil, domarkx.NewToolError(domarkx.CodeInvalid, "args, item %d: %v", i+1, err)
 		}
 		args = append(args, Argument{Value: value})
 	}
@@ -84,7 +84,7 @@ func Statement(call domarkx.Call) (sql string, args []Argument, err error) {
 			err = errors.New("expected the name of a parameter")
 		}
 		if err != nil {
-			return "", nil, Errorf(domarkx.CodeInvalid, "args, %q: %v", m.Name, err)
+			return "", nil, domarkx.NewToolError(domarkx.CodeInvalid, "args, %q: %v", m.Name, err)
 		}
 		args = append(args, Argument{Name: m.Name, Value: value})
 	}

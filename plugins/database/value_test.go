@@ -11,7 +11,6 @@ import (
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/plugins/database"
-	"github.com/domarkx/domarkx/plugins/database/databasetest"
 	"pgregory.net/rapid"
 )
 
@@ -54,7 +53,7 @@ func TestValue(t *testing.T) {
 // statement parses a statement with arguments as JSON.
 func statement(t *testing.T, args string) (string, []database.Argument, error) {
 	t.Helper()
-	return database.Statement(domarkx.Call{Arguments: databasetest.Object(t, `{"sql": "SELECT 1", "args": `+args+`}`)})
+	return database.Statement(domarkx.Call{Arguments: jsonvalue.MustParse(`{"sql": "SELECT 1", "args": ` + args + `}`)})
 }
 
 func TestArguments(t *testing.T) {
@@ -123,12 +122,8 @@ func TestValuesReturn(t *testing.T) {
 }
 
 func TestToolsHaveSchemas(t *testing.T) {
-	tools, err := database.Tools(`"?" takes the next one`)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var names []string
-	for _, tool := range tools {
+	for _, tool := range database.Tools(`"?" takes the next one`) {
 		names = append(names, tool.Name)
 		text := tool.Schema.JSON()
 		if parameters := tool.Name != "schema"; parameters != strings.Contains(text, `\"?\" takes the next one; bytes are {\"base64\"`) || tool.Description == "" {

@@ -17,18 +17,26 @@ import (
 
 // Execute calls query, execute or schema.
 func (r *resource) Execute(ctx context.Context, call domarkx.Call) (domarkx.Result, error) {
-	run, ok := map[string]func(context.Context, *connection, domarkx.Call) (domarkx.Result, error){
+	run, ok := map[string]func(context.Context, *connection, string, [][]byte) (domarkx.Result, error){
 		"query": r.query, "execute": r.execute, "schema": r.schema,
 	}[call.Tool]
 	if !ok {
-		return domarkx.Result{}, database.Errorf(domarkx.CodeUnknownTool, "no tool %q", call.Tool)
+		return domarkx.Result{}, domarkx.NewToolError(domarkx.CodeUnknownTool, "no tool %q", call.Tool)
+	}
+	sql, args, err := database.Statement(call)
+	if err != nil {
+		return domarkx.Result{}, err
+	}
+	values, err := arguments(args)
+	if err != nil {
+		return domarkx.Result{}, err
 	}
 	c, err := r.database.connect(ctx, forTools)
 	if err != nil {
 		return domarkx.Result{}, err
 	}
 	c.copies.on = true
-	result, err := run(ctx, c, call)
+	result, err := run(ctx, c, sql, values)
 	broke := c.IsClosed()
 	_ = c.end(ctx) // the result stands even if the connection cannot be closed
 	if ctx.Err() != nil && err != nil {
@@ -54,7 +62,7 @@ func explain(err error, broke bool) error {
 	var e *pgconn.PgError
 	if !errors.As(err, &e) {
 		if broke {
-			return database.Errorf(domarkx.CodeFailed, "the connection to the database broke, perhaps because its server ended: %v; look at what the statements left, and make the call again if needed", err)
+			return domarkx.NewToolError(domarkx.CodeFailed, "the connection to the database broke, perhaps because its server ended: %v; look at what the statements left, and make the call again if needed", err)
 		}
 		return err
 	}
@@ -74,7 +82,7 @@ func explain(err error, broke bool) error {
 	if e.Position > 0 {
 		message += fmt.Sprintf("\nat character %d", e.Position)
 	}
-	return database.Errorf(code, "%s", message)
+	return domarkx.NewToolError(code, "%s", message)
 }
 
 // arguments returns the parameters of a statement as text.
@@ -82,7 +90,7 @@ func arguments(args []database.Argument) ([][]byte, error) {
 	var values [][]byte
 	for _, a := range args {
 		if a.Name != "" {
-			return nil, database.Errorf(domarkx.CodeInvalid, "args: %q is a name, expected a list for $1, $2, …", a.Name)
+			return nil, domarkx.NewToolError(domarkx.CodeInvalid, "args: %q is a name, expected a list for $1, $2, …", a.Name)
 		}
 		switch v := a.Value.(type) {
 		case nil:
@@ -95,7 +103,7 @@ func arguments(args []database.Argument) ([][]byte, error) {
 			values = append(values, strconv.AppendFloat(nil, v, 'g', -1, 64))
 		case string:
 			if strings.ContainsRune(v, 0) {
-				return nil, database.Errorf(domarkx.CodeInvalid, "args: a text with a NUL, which PostgreSQL cannot store; give bytes as base64")
+				return nil, domarkx.NewToolError(domarkx.CodeInvalid, "args: a text with a NUL, which PostgreSQL cannot store; give bytes as base64")
 			}
 			values = append(values, append([]byte{}, v...))
 		case []byte:
@@ -105,15 +113,7 @@ func arguments(args []database.Argument) ([][]byte, error) {
 	return values, nil
 }
 
-func (r *resource) query(ctx context.Context, c *connection, call domarkx.Call) (domarkx.Result, error) {
-	sql, args, err := database.Statement(call)
-	if err != nil {
-		return domarkx.Result{}, err
-	}
-	values, err := arguments(args)
-	if err != nil {
-		return domarkx.Result{}, err
-	}
+func (r *resource) query(ctx context.Context, c *connection, sql string, values [][]byte) (domarkx.Result, error) {
 	// Roll back, even if a statement managed to write.
 	if err := c.do(ctx, "BEGIN READ ONLY"); err != nil {
 		return domarkx.Result{}, err
@@ -130,17 +130,9 @@ func (r *resource) query(ctx context.Context, c *connection, call domarkx.Call) 
 
 // execute runs statements in the implicit transaction of the protocol: they take effect together or
 // not at all, unless they control transactions themselves (PostgreSQL manual, 55.2.2.1).
-func (r *resource) execute(ctx context.Context, c *connection, call domarkx.Call) (domarkx.Result, error) {
-	sql, args, err := database.Statement(call)
-	if err != nil {
-		return domarkx.Result{}, err
-	}
+func (r *resource) execute(ctx context.Context, c *connection, sql string, values [][]byte) (domarkx.Result, error) {
 	if strings.ContainsRune(sql, 0) {
-		return domarkx.Result{}, database.Errorf(domarkx.CodeInvalid, "a NUL in the SQL")
-	}
-	values, err := arguments(args)
-	if err != nil {
-		return domarkx.Result{}, err
+		return domarkx.Result{}, domarkx.NewToolError(domarkx.CodeInvalid, "a NUL in the SQL")
 	}
 	if err := r.dirty(); err != nil {
 		return domarkx.Result{}, err
@@ -167,7 +159,8 @@ func (r *resource) execute(ctx context.Context, c *connection, call domarkx.Call
 		}
 		return rows.Discard()
 	}
-	if len(args) > 0 {
+	var err error
+	if len(values) > 0 {
 		err = keep(c.ExecParams(ctx, sql, values, nil, nil, nil))
 	} else {
 		results := c.Exec(ctx, sql)
@@ -180,7 +173,7 @@ func (r *resource) execute(ctx context.Context, c *connection, call domarkx.Call
 		err = c.copies.refused()
 	}
 	if err == nil && c.TxStatus() != 'I' {
-		err = database.Errorf(domarkx.CodeInvalid, "the transaction was left open, and is rolled back; end it with COMMIT")
+		err = domarkx.NewToolError(domarkx.CodeInvalid, "the transaction was left open, and is rolled back; end it with COMMIT")
 	}
 	if err != nil {
 		if last != nil {
@@ -188,32 +181,20 @@ func (r *resource) execute(ctx context.Context, c *connection, call domarkx.Call
 		}
 		return domarkx.Result{}, err
 	}
-	members := []jsonvalue.Member{{Name: "rows_affected", Value: jsonvalue.NumberValue(strconv.FormatInt(affected, 10))}}
 	if last != nil {
-		return last.Result(members...)
+		return last.Result("rows_affected", affected)
 	}
-	return domarkx.Result{Value: jsonvalue.ObjectValue(members...)}, nil
+	return domarkx.Result{Value: jsonvalue.ObjectOf("rows_affected", affected)}, nil
 }
 
 func (r *resource) read(result *pgconn.ResultReader) (*database.Rows, pgconn.CommandTag, error) {
-	var rows *database.Rows
-	begin := func() (err error) {
-		fields := result.FieldDescriptions()
-		names := make([]string, len(fields))
-		for i, f := range fields {
-			names[i] = f.Name
-		}
-		rows, err = database.NewRows(names, r.dir)
-		return err
+	fields := result.FieldDescriptions()
+	names := make([]string, len(fields))
+	for i, f := range fields {
+		names[i] = f.Name
 	}
-	var err error
+	rows, err := database.NewRows(names, r.dir)
 	for err == nil && result.NextRow() {
-		if rows == nil {
-			if err = begin(); err != nil {
-				break
-			}
-		}
-		fields := result.FieldDescriptions()
 		row := make([]jsonvalue.Value, len(fields))
 		for i, column := range result.Values() {
 			row[i] = database.Value(value(fields[i].DataTypeOID, column))
@@ -221,10 +202,7 @@ func (r *resource) read(result *pgconn.ResultReader) (*database.Rows, pgconn.Com
 		_, err = rows.Add(row)
 	}
 	tag, cerr := result.Close()
-	if err = errors.Join(err, cerr); err == nil && rows == nil {
-		err = begin()
-	}
-	if err != nil && rows != nil {
+	if err = errors.Join(err, cerr); err != nil {
 		err = errors.Join(err, rows.Discard())
 	}
 	return rows, tag, err
@@ -275,14 +253,14 @@ const schemaSQL = `SELECT json_build_object('tables', coalesce(json_agg(json_bui
 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND ` + userSchemas
 
-func (r *resource) schema(ctx context.Context, c *connection, _ domarkx.Call) (domarkx.Result, error) {
+func (r *resource) schema(ctx context.Context, c *connection, _ string, _ [][]byte) (domarkx.Result, error) {
 	text, err := c.value(ctx, schemaSQL)
 	if err != nil {
 		return domarkx.Result{}, err
 	}
 	v, err := jsonvalue.ParseValue([]byte(text))
 	if err != nil {
-		return domarkx.Result{}, database.Errorf(domarkx.CodeFailed, "the server returned the schema in an unknown form: %v", err)
+		return domarkx.Result{}, domarkx.NewToolError(domarkx.CodeFailed, "the server returned the schema in an unknown form: %v", err)
 	}
 	return domarkx.Result{Value: v}, nil
 }

@@ -79,25 +79,6 @@ func unbrowsable(ctx context.Context, err error) bool {
 	return ctx.Err() == nil && errors.As(err, &e) && sqlite3.Primary(err) != sqlite3.Busy
 }
 
-// each runs a query and calls fn for each row.
-func each(c *sqlite3.Conn, sql string, args []any, fn func(*sqlite3.Stmt) error) error {
-	s, _, err := c.Prepare(sql)
-	if err != nil {
-		return err
-	}
-	for i, a := range args {
-		err = errors.Join(err, s.Bind(i+1, a))
-	}
-	for err == nil {
-		var found bool
-		if found, err = s.Step(); !found {
-			break
-		}
-		err = fn(s)
-	}
-	return errors.Join(err, s.Close())
-}
-
 func text(s *sqlite3.Stmt, i int) string {
 	t, _ := s.Column(i).(string)
 	return t
@@ -108,7 +89,7 @@ func definitions(c *sqlite3.Conn) (string, error) {
 	var b strings.Builder
 	const sql = `SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL
 ORDER BY CASE type WHEN 'table' THEN 1 WHEN 'index' THEN 2 WHEN 'view' THEN 3 ELSE 4 END, tbl_name, name`
-	err := each(c, sql, nil, func(s *sqlite3.Stmt) error {
+	err := c.Query(sql, nil, func(s *sqlite3.Stmt) error {
 		b.WriteString(text(s, 0) + ";\n")
 		return nil
 	})
@@ -119,7 +100,7 @@ ORDER BY CASE type WHEN 'table' THEN 1 WHEN 'index' THEN 2 WHEN 'view' THEN 3 EL
 func listTables(c *sqlite3.Conn) ([]table, error) {
 	var tables []table
 	const sql = `SELECT name FROM pragma_table_list WHERE schema = 'main' AND type IN ('table', 'shadow') AND name <> 'sqlite_schema'`
-	err := each(c, sql, nil, func(s *sqlite3.Stmt) error {
+	err := c.Query(sql, nil, func(s *sqlite3.Stmt) error {
 		tables = append(tables, table{name: text(s, 0)})
 		return nil
 	})
@@ -129,7 +110,7 @@ func listTables(c *sqlite3.Conn) ([]table, error) {
 	slices.SortFunc(tables, func(a, b table) int { return cmp.Compare(a.name, b.name) })
 	for i := range tables {
 		t := &tables[i]
-		err := each(c, "PRAGMA main.table_xinfo("+quote(t.name)+")", nil, func(s *sqlite3.Stmt) error {
+		err := c.Query("PRAGMA main.table_xinfo("+quote(t.name)+")", nil, func(s *sqlite3.Stmt) error {
 			if hidden, _ := s.Column(6).(int64); hidden == 0 {
 				t.columns = append(t.columns, text(s, 1))
 			}
@@ -154,7 +135,7 @@ func (t table) read(c *sqlite3.Conn, limit int) ([][]byte, error) {
 	}
 	members := make([]jsonvalue.Member, len(t.columns))
 	var rows [][]byte
-	err := each(c, fmt.Sprintf("SELECT %s FROM main.%s NOT INDEXED", strings.Join(quoted, ", "), quote(t.name)), nil, func(s *sqlite3.Stmt) error {
+	err := c.Query(fmt.Sprintf("SELECT %s FROM main.%s NOT INDEXED", strings.Join(quoted, ", "), quote(t.name)), nil, func(s *sqlite3.Stmt) error {
 		for i, name := range t.columns {
 			members[i] = jsonvalue.Member{Name: name, Value: database.Value(s.Column(i))}
 		}

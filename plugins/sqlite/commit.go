@@ -47,7 +47,10 @@ func (r *resource) Commit(ctx context.Context, w domarkx.VersionWriter) error {
 	if err != nil {
 		return err
 	}
-	if err := giveBytes(ctx, v, f, s.Stat.Size); err != nil {
+	if err := v.File(ctx, metaFile, []byte(formatLine)); err != nil {
+		return err
+	}
+	if err := v.Large(ctx, fileName, io.NewSectionReader(f, 0, s.Stat.Size), s.Stat.Size); err != nil {
 		return err
 	}
 	if err := browse(ctx, v, c); err != nil {
@@ -59,13 +62,6 @@ func (r *resource) Commit(ctx context.Context, w domarkx.VersionWriter) error {
 		return err
 	}
 	return s.write(r.in(stampName))
-}
-
-func giveBytes(ctx context.Context, v *database.Version, f *os.File, size int64) error {
-	if err := v.File(ctx, metaFile, []byte(formatLine)); err != nil {
-		return err
-	}
-	return v.Large(ctx, fileName, io.NewSectionReader(f, 0, size), size)
 }
 
 // freezes is how often freeze tries to lock the database while other programs write.

@@ -5,7 +5,6 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonvalue"
-	"github.com/domarkx/domarkx/plugins/database/databasetest"
 	"github.com/domarkx/domarkx/plugins/plugintest"
 	"github.com/domarkx/domarkx/plugins/sqlite"
 )
@@ -14,12 +13,12 @@ func TestConformance(t *testing.T) {
 	for name, config := range map[string]string{"private": `{}`, "in place": `{"path": "data/app.db"}`} {
 		t.Run(name, func(t *testing.T) {
 			call := func(tool, arguments string) domarkx.Call {
-				return domarkx.Call{Tool: tool, Arguments: databasetest.Object(t, arguments)}
+				return domarkx.Call{Tool: tool, Arguments: jsonvalue.MustParse(arguments)}
 			}
 			plugintest.Run(t, plugintest.Suite{
 				Plugin:   sqlite.New(),
 				ReadOnly: []string{"query", "schema"}, Dump: true,
-				Config: databasetest.Object(t, config),
+				Config: jsonvalue.MustParse(config),
 				Changes: []domarkx.Call{
 					call("execute", `{"sql": "CREATE TABLE t (id INTEGER PRIMARY KEY, v)"}`),
 					call("execute", `{"sql": "INSERT INTO t (v) VALUES (?), (2)", "args": ["one"]}`),
@@ -33,7 +32,7 @@ func TestConformance(t *testing.T) {
 					domarkx.CodeInvalid: call("query", `{"sql": "SELECT 1; SELECT 2"}`),
 				},
 				Invalid: []jsonvalue.Value{
-					databasetest.Object(t, `{"path": ""}`), databasetest.Object(t, `{"path": 1}`), databasetest.Object(t, `{"dsn": "x"}`),
+					jsonvalue.MustParse(`{"path": ""}`), jsonvalue.MustParse(`{"path": 1}`), jsonvalue.MustParse(`{"dsn": "x"}`),
 				},
 			})
 		})

@@ -23,7 +23,7 @@ func (r *resource) Execute(ctx context.Context, call domarkx.Call) (domarkx.Resu
 		"query": (*session).query, "execute": (*session).execute, "schema": (*session).schema,
 	}[call.Tool]
 	if !ok {
-		return domarkx.Result{}, database.Errorf(domarkx.CodeUnknownTool, "no tool %q", call.Tool)
+		return domarkx.Result{}, domarkx.NewToolError(domarkx.CodeUnknownTool, "no tool %q", call.Tool)
 	}
 	c, err := r.connect()
 	if err != nil {
@@ -52,18 +52,18 @@ func (r *resource) Execute(ctx context.Context, call domarkx.Call) (domarkx.Resu
 func (r *resource) explain(err error) error {
 	var e *sqlite3.Error
 	if errors.Is(err, domarkx.ErrCorrupt) {
-		return database.Errorf(domarkx.CodeFailed, "%v", err)
+		return domarkx.NewToolError(domarkx.CodeFailed, "%v", err)
 	}
 	if !errors.As(err, &e) {
 		return err
 	}
 	switch sqlite3.Primary(err) {
 	case sqlite3.Busy, sqlite3.Locked:
-		return database.Errorf(domarkx.CodeFailed, "%s: another program is using the database; try again when it is done", e.Message)
+		return domarkx.NewToolError(domarkx.CodeFailed, "%s: another program is using the database; try again when it is done", e.Message)
 	case sqlite3.Denied:
-		return database.Errorf(domarkx.CodeRefused, "%s: statements can use nothing outside of the database, and queries cannot change it", e.Message)
+		return domarkx.NewToolError(domarkx.CodeRefused, "%s: statements can use nothing outside of the database, and queries cannot change it", e.Message)
 	}
-	return database.Errorf(domarkx.CodeFailed, "%s", e.Message)
+	return domarkx.NewToolError(domarkx.CodeFailed, "%s", e.Message)
 }
 
 // A session is the connection of one call.
@@ -85,17 +85,17 @@ func (s *session) query(call domarkx.Call) (domarkx.Result, error) {
 		return domarkx.Result{}, err
 	}
 	if stmt == nil {
-		return domarkx.Result{}, database.Errorf(domarkx.CodeInvalid, "no statement in the SQL")
+		return domarkx.Result{}, domarkx.NewToolError(domarkx.CodeInvalid, "no statement in the SQL")
 	}
 	defer stmt.Close()
 	if more, _, err := s.first(rest); more != nil || err != nil {
 		if more != nil {
-			err = database.Errorf(domarkx.CodeInvalid, "more than one statement, expected one; execute runs several")
+			err = domarkx.NewToolError(domarkx.CodeInvalid, "more than one statement, expected one; execute runs several")
 		}
-		return domarkx.Result{}, errors.Join(err, closeOf(more))
+		return domarkx.Result{}, errors.Join(err, more.Close())
 	}
 	if !stmt.ReadOnly() {
-		return domarkx.Result{}, database.Errorf(domarkx.CodeRefused, "the statement changes the database; execute does that")
+		return domarkx.Result{}, domarkx.NewToolError(domarkx.CodeRefused, "the statement changes the database; execute does that")
 	}
 	if err := bind(stmt, args); err != nil {
 		return domarkx.Result{}, err
@@ -114,13 +114,6 @@ func (s *session) readOnly() error {
 	}
 	s.Restrict(queries)
 	return nil
-}
-
-func closeOf(stmt *sqlite3.Stmt) error {
-	if stmt == nil {
-		return nil
-	}
-	return stmt.Close()
 }
 
 // first prepares the first statement of sql, and returns the rest of sql. The statement is nil if there is none.
@@ -166,48 +159,29 @@ func (s *session) rows(stmt *sqlite3.Stmt) (*database.Rows, error) {
 
 // bind sets the parameters of a statement.
 func bind(stmt *sqlite3.Stmt, args []database.Argument) error {
-	parameters := stmt.Parameters()
-	if len(args) == 0 || args[0].Name == "" { // Statement returns either no names, or only names
-		if len(args) != len(parameters) {
-			return database.Errorf(domarkx.CodeInvalid, "%d args for %d parameters", len(args), len(parameters))
-		}
-		for i, a := range args {
-			if err := stmt.Bind(i+1, flag(a.Value)); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	byName := map[string]any{}
+	parameters, byName, used := stmt.Parameters(), map[string]any{}, map[string]bool{}
 	for _, a := range args {
 		byName[strings.TrimLeft(a.Name, ":@$")] = a.Value
 	}
-	used := map[string]bool{}
+	named := len(args) > 0 && args[0].Name != "" // Statement returns either no names, or only names
+	if !named && len(args) != len(parameters) {
+		return domarkx.NewToolError(domarkx.CodeInvalid, "%d args for %d parameters", len(args), len(parameters))
+	}
 	for i, p := range parameters {
 		name := strings.TrimLeft(p, ":@$")
 		value, ok := byName[name]
-		if !ok || p == "" {
-			return database.Errorf(domarkx.CodeInvalid, "args has nothing for parameter %d %q", i+1, p)
+		if !named {
+			value = args[i].Value
+		} else if !ok || p == "" {
+			return domarkx.NewToolError(domarkx.CodeInvalid, "args has nothing for parameter %d %q", i+1, p)
 		}
 		used[name] = true
-		if err := stmt.Bind(i+1, flag(value)); err != nil {
+		if err := stmt.Bind(i+1, value); err != nil {
 			return err
 		}
 	}
-	if len(used) < len(byName) {
-		return database.Errorf(domarkx.CodeInvalid, "args has names for which the statement has no parameters")
+	if named && len(used) < len(byName) {
+		return domarkx.NewToolError(domarkx.CodeInvalid, "args has names for which the statement has no parameters")
 	}
 	return nil
-}
-
-// flag returns a boolean as SQLite represents it.
-func flag(value any) any {
-	b, ok := value.(bool)
-	switch {
-	case !ok:
-		return value
-	case b:
-		return int64(1)
-	}
-	return int64(0)
 }

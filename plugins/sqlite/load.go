@@ -60,7 +60,6 @@ func (r *resource) leave(ctx context.Context) error {
 		return err
 	}
 	stop := c.Watch(ctx)
-	defer stop()
 	for _, sql := range []string{"PRAGMA journal_mode = DELETE", "BEGIN EXCLUSIVE", "ROLLBACK"} {
 		if err = c.Exec(sql); err != nil {
 			break

@@ -39,12 +39,8 @@ const configSchema = `{
 
 // Describe returns the schema of the config, and the tools. See [domarkx.Plugin].
 func (Plugin) Describe(context.Context) (domarkx.Description, error) {
-	config, err := jsonvalue.ParseValue([]byte(configSchema))
-	if err != nil {
-		return domarkx.Description{}, err
-	}
-	tools, err := database.Tools("values of the parameters: a list for ?, an object for :name, @name and $name")
-	return domarkx.Description{Source: "built-in", Config: config, Tools: tools, Dump: true}, err
+	tools := database.Tools("values of the parameters: a list for ?, an object for :name, @name and $name")
+	return domarkx.Description{Source: "built-in", Config: jsonvalue.MustParse(configSchema), Tools: tools, Dump: true}, nil
 }
 
 // Open opens the database of a resource, and creates it if it does not exist: the file that the config's path names, or
@@ -104,13 +100,11 @@ func (r *resource) TearDown(context.Context) error {
 	if r.own {
 		paths = append(append(paths, r.path), r.journals()...)
 	}
-	var errs []error
+	err := atomicfile.Sweep(r.dir)
 	for _, path := range paths {
-		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			errs = append(errs, err)
-		}
+		err = errors.Join(err, atomicfile.Remove(path))
 	}
-	return errors.Join(append(errs, atomicfile.Sweep(r.dir))...)
+	return err
 }
 
 // journals returns the paths of the files that SQLite keeps beside the database.

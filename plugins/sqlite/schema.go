@@ -55,14 +55,12 @@ func (s *session) schema(domarkx.Call) (domarkx.Result, error) {
 	if err != nil {
 		return domarkx.Result{}, err
 	}
-	return domarkx.Result{Value: jsonvalue.ObjectValue(
-		jsonvalue.Member{Name: "tables", Value: jsonvalue.ArrayValue(tables...)},
-		jsonvalue.Member{Name: "triggers", Value: jsonvalue.ArrayValue(triggers...)})}, nil
+	return domarkx.Result{Value: jsonvalue.ObjectOf("tables", jsonvalue.ArrayValue(tables...), "triggers", jsonvalue.ArrayValue(triggers...))}, nil
 }
 
 // objects runs a query and returns its rows as objects.
 func (s *session) objects(sql string, args []any, names ...string) (objects []jsonvalue.Value, err error) {
-	err = each(s.Conn, sql, args, func(stmt *sqlite3.Stmt) error {
+	err = s.Query(sql, args, func(stmt *sqlite3.Stmt) error {
 		members := make([]jsonvalue.Member, len(names))
 		for i, name := range names {
 			members[i] = jsonvalue.Member{Name: name, Value: member(name, stmt.Column(i))}

@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"errors"
-	"strconv"
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
@@ -34,7 +33,7 @@ func (s *session) execute(call domarkx.Call) (domarkx.Result, error) {
 	run := &script{session: s}
 	err = run.all(sql, args)
 	if err == nil && s.InTransaction() && !run.begun {
-		err = database.Errorf(domarkx.CodeInvalid, "the transaction was left open, and is rolled back; end it with COMMIT")
+		err = domarkx.NewToolError(domarkx.CodeInvalid, "the transaction was left open, and is rolled back; end it with COMMIT")
 	}
 	if err == nil && run.begun {
 		err = run.control("COMMIT")
@@ -45,14 +44,14 @@ func (s *session) execute(call domarkx.Call) (domarkx.Result, error) {
 	if err != nil {
 		return domarkx.Result{}, err // Execute closes the connection, which rolls back
 	}
-	members := []jsonvalue.Member{{Name: "rows_affected", Value: jsonvalue.NumberValue(strconv.FormatInt(run.affected, 10))}}
+	counts := []any{"rows_affected", run.affected}
 	if run.inserted != 0 {
-		members = append(members, jsonvalue.Member{Name: "last_insert_rowid", Value: database.Value(run.inserted)})
+		counts = append(counts, "last_insert_rowid", database.Value(run.inserted))
 	}
 	if run.rows != nil {
-		return run.rows.Result(members...)
+		return run.rows.Result(counts...)
 	}
-	return domarkx.Result{Value: jsonvalue.ObjectValue(members...)}, nil
+	return domarkx.Result{Value: jsonvalue.ObjectOf(counts...)}, nil
 }
 
 func (s *script) all(sql string, args []database.Argument) error {
@@ -71,7 +70,7 @@ func (s *script) all(sql string, args []database.Argument) error {
 		}
 		if len(args) > 0 {
 			if more, _, err := s.first(rest); more != nil || err != nil {
-				return errors.Join(database.Errorf(domarkx.CodeInvalid, "args with more than one statement, expected one"), closeOf(more), stmt.Close())
+				return errors.Join(domarkx.NewToolError(domarkx.CodeInvalid, "args with more than one statement, expected one"), more.Close(), stmt.Close())
 			}
 		}
 		word := strings.ToUpper(keyword(sql[:len(sql)-len(rest)]))

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/plugins/database/databasetest"
 	"github.com/domarkx/domarkx/plugins/sqlite"
 )
@@ -144,7 +145,7 @@ func TestLongResult(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 	// A query without an end.
-	r, err := db.Live.Execute(context.Background(), domarkx.Call{Tool: "query", Arguments: databasetest.Object(t,
+	r, err := db.Live.Execute(context.Background(), domarkx.Call{Tool: "query", Arguments: jsonvalue.MustParse(
 		`{"sql": "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT printf('%1000000d', i) FROM n"}`)})
 	if err != nil {
 		t.Fatal(err)
@@ -162,7 +163,7 @@ func TestCancel(t *testing.T) {
 	db := open(t)
 	for _, tool := range []string{"query", "execute"} {
 		ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
-		_, err := db.Live.Execute(ctx, domarkx.Call{Tool: tool, Arguments: databasetest.Object(t,
+		_, err := db.Live.Execute(ctx, domarkx.Call{Tool: tool, Arguments: jsonvalue.MustParse(
 			`{"sql": "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n"}`)})
 		cancel()
 		if !errors.Is(err, context.DeadlineExceeded) {

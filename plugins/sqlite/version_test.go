@@ -146,7 +146,7 @@ INSERT INTO large SELECT id, printf('%0400d', id) FROM small`)
 func TestLogOfAnotherProgram(t *testing.T) {
 	top := t.TempDir()
 	path := filepath.Join(top, "data", "app.db")
-	config := databasetest.Object(t, `{"path": "data/app.db"}`)
+	config := jsonvalue.MustParse(`{"path": "data/app.db"}`)
 	db := databasetest.Open(t, sqlite.NewImpatient(200*time.Millisecond), domarkx.Env{Dir: t.TempDir(), WorkTree: top, Config: config})
 	other, err := sql.Open("sqlite", path)
 	if err != nil {
@@ -228,7 +228,7 @@ func TestPath(t *testing.T) {
 			t.Errorf("%q was opened: %v", path, live)
 		}
 	}
-	config := databasetest.Object(t, `{"path": "x"}`)
+	config := jsonvalue.MustParse(`{"path": "x"}`)
 	if _, err := sqlite.New().Open(context.Background(), domarkx.Env{Dir: t.TempDir(), Config: config}); !errors.Is(err, domarkx.ErrInvalid) {
 		t.Errorf("in a bare repository: %v", err)
 	}

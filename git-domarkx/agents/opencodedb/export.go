@@ -22,7 +22,7 @@ func (d *DB) Sessions(ctx context.Context) ([]opencode.StoredSession, error) {
 	}
 	var all []opencode.StoredSession
 	err := d.read(ctx, func() error {
-		err := d.query("SELECT id, directory FROM session ORDER BY time_created, id", nil, func(s *sqlite3.Stmt) error {
+		err := d.conn.Query("SELECT id, directory FROM session ORDER BY time_created, id", nil, func(s *sqlite3.Stmt) error {
 			if id := text(s.Column(0)); id != "" {
 				all = append(all, opencode.StoredSession{ID: id, Directory: text(s.Column(1))})
 			}
@@ -49,7 +49,7 @@ func (d *DB) stamp(all []opencode.StoredSession) error {
 		"SELECT session_id, count(*), max(time_updated) FROM message GROUP BY session_id",
 		"SELECT session_id, count(*), max(time_updated) FROM part GROUP BY session_id",
 	} {
-		err := d.query(sql, nil, func(s *sqlite3.Stmt) error {
+		err := d.conn.Query(sql, nil, func(s *sqlite3.Stmt) error {
 			if i, ok := at[text(s.Column(0))]; ok {
 				fmt.Fprintf(&parts[i], "%d:%d ", integer(s.Column(1)), integer(s.Column(2)))
 			}
@@ -74,7 +74,7 @@ func (d *DB) LastModel(ctx context.Context) (model string, err error) {
 	const rows = `SELECT m.data FROM session AS s JOIN message AS m ON m.session_id = s.id
 		WHERE s.id IN (SELECT id FROM session ORDER BY time_updated DESC LIMIT 20) ORDER BY s.time_updated DESC, m.time_created DESC`
 	err = d.read(ctx, func() error {
-		return d.query(rows, nil, func(s *sqlite3.Stmt) error {
+		return d.conn.Query(rows, nil, func(s *sqlite3.Stmt) error {
 			var said struct {
 				Role       string `json:"role"`
 				ProviderID string `json:"providerID"`
@@ -127,7 +127,7 @@ var columns = map[string]string{"id": "id", "slug": "slug", "project_id": "proje
 
 func (e *exporting) info() error {
 	found := false
-	err := e.query("SELECT * FROM session WHERE id = ?", []any{e.id}, func(s *sqlite3.Stmt) error {
+	err := e.conn.Query("SELECT * FROM session WHERE id = ?", []any{e.id}, func(s *sqlite3.Stmt) error {
 		var members []jsonvalue.Member
 		var created, updated int64
 		for i, column := range s.Columns() {
@@ -158,7 +158,7 @@ func (e *exporting) messages() error {
 	const rows = `SELECT m.id, p.id, p.data, m.data FROM message AS m LEFT JOIN part AS p ON p.message_id = m.id
 		WHERE m.session_id = ? ORDER BY m.time_created, m.id, p.id`
 	broken := ""
-	err := e.query(rows, []any{e.id}, func(s *sqlite3.Stmt) error {
+	err := e.conn.Query(rows, []any{e.id}, func(s *sqlite3.Stmt) error {
 		id := text(s.Column(0))
 		if id == broken || id == "" {
 			return nil

@@ -105,7 +105,7 @@ func openOnce(path string, copyFile func(to, from string) error) (*DB, error) {
 	}
 	d.conn.Limit(sqlite3.LimitLength, maxValue)
 	tables := 0
-	err := d.query("SELECT count(*) FROM sqlite_master WHERE type='table' AND name IN ('session','message','part')", nil, func(s *sqlite3.Stmt) error {
+	err := d.conn.Query("SELECT count(*) FROM sqlite_master WHERE type='table' AND name IN ('session','message','part')", nil, func(s *sqlite3.Stmt) error {
 		tables = int(integer(s.Column(0)))
 		return nil
 	})
@@ -238,29 +238,6 @@ func (d *DB) changed() error {
 		return opencode.ErrChanged
 	}
 	return nil
-}
-
-// query runs a SELECT statement and calls row for each row.
-func (d *DB) query(sql string, arguments []any, row func(*sqlite3.Stmt) error) error {
-	s, _, err := d.conn.Prepare(sql)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	for i, argument := range arguments {
-		if err := s.Bind(i+1, argument); err != nil {
-			return err
-		}
-	}
-	for {
-		more, err := s.Step()
-		if err != nil || !more {
-			return err
-		}
-		if err := row(s); err != nil {
-			return err
-		}
-	}
 }
 
 // read runs queries in one transaction, so that all see the same state. It returns opencode.ErrChanged if

@@ -42,16 +42,6 @@ func Open(t *testing.T, p domarkx.Plugin, env domarkx.Env) *DB {
 	return &DB{t, live}
 }
 
-// Object reads a JSON value.
-func Object(t *testing.T, text string) jsonvalue.Value {
-	t.Helper()
-	v, err := jsonvalue.ParseValue([]byte(text))
-	if err != nil {
-		t.Fatalf("%s: %v", text, err)
-	}
-	return v
-}
-
 // Try calls a tool with SQL and args as JSON, "" for none. It returns the result as JSON, or
 // "CODE: MESSAGE" of the error.
 func (d *DB) Try(tool, sql, args string) string {
@@ -61,7 +51,7 @@ func (d *DB) Try(tool, sql, args string) string {
 		arguments = arguments.With("sql", jsonvalue.StringValue(sql))
 	}
 	if args != "" {
-		arguments = arguments.With("args", Object(d.T, args))
+		arguments = arguments.With("args", jsonvalue.MustParse(args))
 	}
 	r, err := d.Live.Execute(context.Background(), domarkx.Call{Tool: tool, Arguments: arguments})
 	if err != nil {
@@ -101,39 +91,36 @@ func (d *DB) Execute(sql string) {
 	}
 }
 
+// check ends the test if there is an error.
+func (d *DB) check(err error) {
+	d.T.Helper()
+	if err != nil {
+		d.T.Fatal(err)
+	}
+}
+
 // Commit commits a version.
 func (d *DB) Commit(m *plugintest.Memory) string {
 	d.T.Helper()
-	ctx := context.Background()
-	w, err := m.Begin(ctx, "")
-	if err != nil {
-		d.T.Fatal(err)
-	}
-	if err := d.Live.Commit(ctx, w); err != nil {
-		d.T.Fatal(err)
-	}
-	version, err := w.Finish(ctx)
-	if err != nil {
-		d.T.Fatal(err)
-	}
+	w, err := m.Begin(context.Background(), "")
+	d.check(err)
+	d.check(d.Live.Commit(context.Background(), w))
+	version, err := w.Finish(context.Background())
+	d.check(err)
 	return version
 }
 
 // Load loads a version.
 func (d *DB) Load(m *plugintest.Memory, version string) {
 	d.T.Helper()
-	if err := d.Live.Load(context.Background(), m, version); err != nil {
-		d.T.Fatal(err)
-	}
+	d.check(d.Live.Load(context.Background(), m, version))
 }
 
 // Changed returns whether the resource reports a change.
 func (d *DB) Changed() bool {
 	d.T.Helper()
 	changed, err := d.Live.Changed(context.Background())
-	if err != nil {
-		d.T.Fatal(err)
-	}
+	d.check(err)
 	return changed
 }
 
@@ -145,12 +132,7 @@ func Files(t *testing.T, m *plugintest.Memory, version string) map[string]string
 		if f.Type != domarkx.Regular {
 			return nil
 		}
-		c, err := m.Content(context.Background(), f.ID)
-		if err != nil {
-			return err
-		}
-		defer c.Close()
-		data, err := io.ReadAll(io.NewSectionReader(c, 0, c.Size()))
+		data, err := domarkx.ReadContent(context.Background(), m, f.ID, 1<<40)
 		files[path] = string(data)
 		return err
 	})

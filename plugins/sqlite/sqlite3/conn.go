@@ -226,14 +226,24 @@ func (c *Conn) LastInsert() int64 { return int64(lib.Xsqlite3_last_insert_rowid(
 
 // Exec runs one statement without parameters, and discards its rows.
 func (c *Conn) Exec(sql string) error {
+	return c.Query(sql, nil, func(*Stmt) error { return nil })
+}
+
+// Query runs one statement with parameters, and calls row for each of its rows.
+func (c *Conn) Query(sql string, args []any, row func(*Stmt) error) error {
 	s, _, err := c.Prepare(sql)
 	if err != nil || s == nil {
 		return err
 	}
-	for {
-		row, err := s.Step()
-		if err != nil || !row {
-			return errors.Join(err, s.Close())
-		}
+	for i, a := range args {
+		err = errors.Join(err, s.Bind(i+1, a))
 	}
+	for err == nil {
+		var found bool
+		if found, err = s.Step(); !found {
+			break
+		}
+		err = row(s)
+	}
+	return errors.Join(err, s.Close())
 }

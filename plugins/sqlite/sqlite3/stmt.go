@@ -42,9 +42,9 @@ func (c *Conn) Prepare(sql string) (s *Stmt, rest string, err error) {
 	return s, rest, nil
 }
 
-// Close frees the statement.
+// Close frees the statement. It does nothing if that is nil.
 func (s *Stmt) Close() error {
-	if s.p == 0 {
+	if s == nil || s.p == 0 {
 		return nil
 	}
 	lib.Xsqlite3_finalize(s.c.tls, s.p) // its result is the error of the last Step, which the caller has
@@ -87,11 +87,17 @@ func (s *Stmt) Parameters() []string {
 // transient asks SQLite to copy a value that is passed to it.
 const transient = ^uintptr(0)
 
-// Bind sets a parameter, counted from 1. value is nil, an int64, float64, string or []byte.
+// Bind sets a parameter, counted from 1. value is nil, a bool, which becomes 0 or 1, an int64, float64, string or []byte.
 func (s *Stmt) Bind(i int, value any) error {
 	switch v := value.(type) {
 	case nil:
 		return s.c.check(lib.Xsqlite3_bind_null(s.c.tls, s.p, int32(i)))
+	case bool:
+		number := lib.Tsqlite_int64(0)
+		if v {
+			number = 1
+		}
+		return s.c.check(lib.Xsqlite3_bind_int64(s.c.tls, s.p, int32(i), number))
 	case int64:
 		return s.c.check(lib.Xsqlite3_bind_int64(s.c.tls, s.p, int32(i), lib.Tsqlite_int64(v)))
 	case float64:
