@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/gitstore/glob"
 	"github.com/domarkx/domarkx/plugins/beneath"
 )
 
@@ -32,9 +33,9 @@ func Find(path string, except ...string) []domarkx.Plugin {
 		if !filepath.IsAbs(dir) || slices.ContainsFunc(excepted, func(top string) bool { return beneath.Within(real, top) }) {
 			continue
 		}
-		for _, name := range programs(dir) {
-			kind, ok := typeOf(name)
-			file := filepath.Join(dir, name)
+		files, _ := glob.Below(dir, prefix+"*") // the pattern is valid
+		for _, file := range files {
+			kind, ok := typeOf(filepath.Base(file))
 			if !ok || known[kind] || !isProgram(file) {
 				continue
 			}
@@ -43,23 +44,6 @@ func Find(path string, except ...string) []domarkx.Plugin {
 		}
 	}
 	return found
-}
-
-// programs returns the names in a directory that may be those of plugins.
-func programs(dir string) []string {
-	d, err := os.Open(dir)
-	if err != nil {
-		return nil
-	}
-	defer d.Close()
-	all, _ := d.Readdirnames(-1) // an unreadable directory counts as empty, as in a shell
-	var names []string
-	for _, name := range all {
-		if strings.HasPrefix(name, prefix) {
-			names = append(names, name)
-		}
-	}
-	return names
 }
 
 // typeOf returns the type that a program's name contains.

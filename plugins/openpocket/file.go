@@ -28,17 +28,20 @@ func (r *resource) create(name string, mode fs.FileMode, data []byte) error {
 	if err != nil {
 		return explain(name, err)
 	}
-	_, err = f.Write(data)
-	if err == nil {
-		err = f.Chmod(mode) // independent of the umask
-	}
-	if err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
+	err = f.Chmod(mode) // independent of the umask
+	if err = errors.Join(err, writeAndClose(f, data)); err != nil {
 		return explain(name, errors.Join(err, r.root.Remove(native)))
 	}
 	return nil
+}
+
+// writeAndClose writes to a file durably.
+func writeAndClose(f *os.File, data []byte) error {
+	_, err := f.Write(data)
+	if err == nil {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
 }
 
 // makeDir creates a directory with its parents.
@@ -63,11 +66,7 @@ func (r *resource) extend(name string, data []byte) error {
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(data)
-	if err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
+	if err := writeAndClose(f, data); err != nil {
 		return explain(name, err)
 	}
 	return nil
