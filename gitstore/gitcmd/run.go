@@ -2,6 +2,7 @@ package gitcmd
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -61,37 +62,14 @@ func (g *Git) Do(ctx context.Context, c Command) ([]byte, error) {
 	return out.Bytes(), wrap(ctx, c.Args, stderr, err)
 }
 
-// A Process is a running git.
-type Process struct {
-	Stdin  io.WriteCloser
-	Stdout io.Reader
-
-	cmd    *exec.Cmd
-	ctx    context.Context
-	args   []string
-	stderr *tail
+// Lines runs git like [Git.Do], and calls visit with each line of its stdout, without the line end, while git runs. An error of
+// visit ends git, and Lines returns it.
+func (g *Git) Lines(ctx context.Context, c Command, visit func(line []byte) error) error {
+	lines := &lineWriter{visit: visit}
+	c.Stdout = lines
+	_, err := g.Do(ctx, c)
+	return cmp.Or(lines.err, err)
 }
-
-// Start starts git for an exchange over its stdin and stdout. Close Stdin and read Stdout to
-// its end before you call [Process.Wait].
-func (g *Git) Start(ctx context.Context, args ...string) (*Process, error) {
-	cmd, stderr := g.prepare(ctx, Command{Args: args})
-	p := &Process{cmd: cmd, ctx: ctx, args: args, stderr: stderr}
-	var err error
-	if p.Stdin, err = cmd.StdinPipe(); err != nil {
-		return nil, wrap(ctx, args, stderr, err)
-	}
-	if p.Stdout, err = cmd.StdoutPipe(); err != nil {
-		return nil, wrap(ctx, args, stderr, err)
-	}
-	if err := cmd.Start(); err != nil {
-		return nil, wrap(ctx, args, stderr, err)
-	}
-	return p, nil
-}
-
-// Wait waits until git ends. Errors are [*Error].
-func (p *Process) Wait() error { return wrap(p.ctx, p.args, p.stderr, p.cmd.Wait()) }
 
 func (g *Git) prepare(ctx context.Context, c Command) (*exec.Cmd, *tail) {
 	cmd := exec.CommandContext(ctx, g.binary, c.Args...)

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -13,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 	"github.com/domarkx/domarkx/gitstore/gitcmd/gittest"
@@ -54,24 +54,27 @@ func TestErrorIsFitToBeShown(t *testing.T) {
 	}
 }
 
-func TestStart(t *testing.T) {
+// TestLines reads lines that come in pieces, and ends a git before it has written all of them.
+func TestLines(t *testing.T) {
 	g := discover(t, gittest.Init(t))
-	p, err := g.Start(t.Context(), "cat-file", "--batch-check")
-	if err != nil {
-		t.Fatal(err)
+	script := func(text string) gitcmd.Command {
+		return gitcmd.Command{Args: []string{"-c", "alias.x=!" + text, "x"}, Stdin: strings.NewReader("in\n")}
 	}
-	if _, err := io.WriteString(p.Stdin, strings.Repeat("1", 40)+"\n"); err != nil {
-		t.Fatal(err)
+	var got []string
+	note := func(line []byte) error {
+		got = append(got, string(line))
+		return nil
 	}
-	if err := p.Stdin.Close(); err != nil {
-		t.Fatal(err)
+	if err := g.Lines(t.Context(), script("cat; printf 'a\nb'; sleep .1; printf 'c\n\n'"), note); err != nil || !slices.Equal(got, []string{"in", "a", "bc", ""}) {
+		t.Errorf("%q, %v", got, err)
 	}
-	out, err := io.ReadAll(p.Stdout)
-	if err != nil || !strings.HasSuffix(string(out), " missing\n") {
-		t.Errorf("%q, %v", out, err)
+	stop := errors.New("enough")
+	if err := g.Lines(t.Context(), script("while echo line; do :; done"), func([]byte) error { return stop }); err != stop {
+		t.Errorf("%v, want %v", err, stop)
 	}
-	if err := p.Wait(); err != nil {
-		t.Error(err)
+	var failed *gitcmd.Error
+	if err := g.Lines(t.Context(), script("exit 3"), note); !errors.As(err, &failed) || failed.Code != 3 {
+		t.Errorf("%v, want exit code 3", err)
 	}
 }
 
@@ -81,21 +84,19 @@ func TestCancel(t *testing.T) {
 	fifo := filepath.Join(t.TempDir(), "fifo")
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	p, err := g.Start(ctx, "-c", "alias.x=!mkfifo '"+fifo+"' && echo ready && cat '"+fifo+"'", "x")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ready := make([]byte, 6)
-	if _, err := io.ReadFull(p.Stdout, ready); err != nil {
-		t.Fatal(err)
-	}
-	cancel()
 	// The pipe ends only when the shell and its cat have ended too.
-	if rest, err := io.ReadAll(p.Stdout); len(rest) > 0 || err != nil && !errors.Is(err, os.ErrClosed) {
-		t.Errorf("%q, %v", rest, err)
-	}
-	if err := p.Wait(); !errors.Is(err, context.Canceled) {
-		t.Errorf("Wait: %v, want %v", err, context.Canceled)
+	command := gitcmd.Command{Args: []string{"-c", "alias.x=!mkfifo '" + fifo + "' && echo ready && cat '" + fifo + "'", "x"}}
+	var began time.Time
+	err := g.Lines(ctx, command, func(line []byte) error {
+		if string(line) != "ready" {
+			t.Errorf("%q", line)
+		}
+		began = time.Now()
+		cancel()
+		return nil
+	})
+	if took := time.Since(began); !errors.Is(err, context.Canceled) || took > 2*time.Second {
+		t.Errorf("%v after %v, want %v at once", err, took, context.Canceled)
 	}
 }
 

@@ -62,3 +62,22 @@ func (l *limitedWriter) Write(p []byte) (int, error) {
 	l.left -= len(p)
 	return l.w.Write(p)
 }
+
+// A lineWriter calls visit with each line that is written to it.
+type lineWriter struct {
+	visit func(line []byte) error
+	rest  []byte // the beginning of the next line
+	err   error  // of visit
+}
+
+func (w *lineWriter) Write(p []byte) (int, error) {
+	w.rest = append(w.rest, p...)
+	for w.err == nil {
+		line, rest, ok := bytes.Cut(w.rest, []byte("\n"))
+		if !ok {
+			break
+		}
+		w.rest, w.err = rest, w.visit(line)
+	}
+	return len(p), w.err
+}

@@ -62,7 +62,7 @@ func (r *repository) open() {
 	if err != nil {
 		r.Fatal(err)
 	}
-	db, err := odb.Open(g.GitDir, g.CommonDir, oid.SHA1)
+	db, err := odb.Open(g.ObjectDir, oid.SHA1)
 	if err != nil {
 		r.Fatal(err)
 	}

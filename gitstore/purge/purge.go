@@ -4,20 +4,16 @@
 package purge
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
-	"github.com/domarkx/domarkx/format/domarkx"
-	"github.com/domarkx/domarkx/gitstore/codec"
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 	"github.com/domarkx/domarkx/gitstore/odb"
 	"github.com/domarkx/domarkx/gitstore/oid"
@@ -50,13 +46,8 @@ type Result struct {
 func Run(ctx context.Context, r Request) (Result, error) {
 	began := time.Now()
 	p := &purger{Request: r, remove: map[odb.ID]bool{}}
-	seen := map[odb.ID]bool{} // directories, which most versions share
-	for _, text := range r.Commits {
-		if id, err := odb.ParseID(text); err == nil && r.Objects.Has(id) {
-			if err := p.walk(id, seen, func(id odb.ID) { p.remove[id] = true }); err != nil {
-				return Result{}, err
-			}
-		}
+	if err := p.contents(ctx, p.stored(r.Commits), func(id odb.ID) { p.remove[id] = true }); err != nil {
+		return Result{}, err
 	}
 	if len(p.remove) == 0 {
 		return Result{}, nil
@@ -88,57 +79,37 @@ type purger struct {
 	remove map[odb.ID]bool
 }
 
-// walk calls visit for an object, and for a commit or tree also for the trees and files in it. It skips missing
-// objects: an interrupted Run has removed them. It also skips the trees in seen, and adds those that it visits.
-func (p *purger) walk(id odb.ID, seen map[odb.ID]bool, visit func(odb.ID)) error {
-	kind, data, err := p.Objects.Read(id)
-	switch {
-	case errors.Is(err, domarkx.ErrNotFound):
-		return nil
-	case err != nil:
-		return err
-	}
-	visit(id)
-	switch kind {
-	case odb.Commit:
-		c, err := codec.DecodeCommit(p.Objects.Hash(), data)
-		if err != nil { // not skipped: it may be a commit whose objects are in use
-			return err
+// stored returns a line for each of the ids whose object exists.
+func (p *purger) stored(ids []string) string {
+	var lines strings.Builder
+	for _, text := range ids {
+		if id, err := odb.ParseID(text); err == nil && p.Objects.Has(id) {
+			fmt.Fprintln(&lines, id)
 		}
-		return p.trees(c.Tree, seen, visit)
-	case odb.Tree:
-		return p.trees(id, seen, visit)
 	}
-	return nil
+	return lines.String()
 }
 
-func (p *purger) trees(top odb.ID, seen map[odb.ID]bool, visit func(odb.ID)) error {
-	queue := []odb.ID{top}
-	for len(queue) > 0 {
-		id := queue[len(queue)-1]
-		queue = queue[:len(queue)-1]
-		if seen[id] {
-			continue
-		}
-		seen[id] = true
-		entries, err := p.Objects.Tree(id)
-		if errors.Is(err, domarkx.ErrNotFound) {
-			continue
-		}
+// contents calls visit with the commits in lines, and with the trees and files in them. It skips missing ones: an interrupted Run
+// has removed them.
+func (p *purger) contents(ctx context.Context, lines string, visit func(odb.ID)) error {
+	if lines == "" {
+		return nil
+	}
+	return p.list(ctx, lines, visit, "--objects", "--no-object-names", "--no-walk=unsorted", "--missing=allow-any", "--ignore-missing")
+}
+
+// list calls visit with each id that git rev-list prints with these options for the lines on its stdin.
+func (p *purger) list(ctx context.Context, lines string, visit func(odb.ID), options ...string) error {
+	command := gitcmd.Command{Args: append(append([]string{"rev-list"}, options...), "--stdin"), Stdin: strings.NewReader(lines)}
+	return p.Git.Lines(ctx, command, func(line []byte) error {
+		id, err := odb.ParseID(string(line))
 		if err != nil {
-			return err
+			return fmt.Errorf("git rev-list: %w", err)
 		}
 		visit(id)
-		for _, e := range entries {
-			switch {
-			case e.IsTree():
-				queue = append(queue, e.ID)
-			case e.Mode != odb.ModeSubmodule:
-				visit(e.ID)
-			}
-		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // protect deletes the objects in use from p.remove.
@@ -147,34 +118,18 @@ func (p *purger) protect(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var input strings.Builder
-	for _, text := range append(roots, p.Keep...) {
-		if id, err := odb.ParseID(text); err == nil && p.Objects.Has(id) {
-			fmt.Fprintln(&input, id)
-		}
+	lines := p.stored(append(roots, p.Keep...))
+	use := func(id odb.ID) { delete(p.remove, id) }
+	if err := p.list(ctx, lines, use, "--objects", "--no-object-names", "--all", "--reflog", "--indexed-objects"); err != nil {
+		return err
 	}
 	known := map[odb.ID]bool{} // reachable commits
-	use := func(line []byte) error {
-		id, err := odb.ParseID(string(line))
-		if err != nil {
-			return fmt.Errorf("git rev-list: %w", err)
-		}
-		delete(p.remove, id)
-		return nil
-	}
-	err = p.lines(ctx, input.String(), use, "rev-list", "--objects", "--no-object-names", "--all", "--reflog", "--indexed-objects", "--stdin")
-	if err != nil {
+	if err := p.list(ctx, lines, func(id odb.ID) { known[id] = true }, "--all", "--reflog"); err != nil {
 		return err
 	}
-	err = p.lines(ctx, input.String(), func(line []byte) error {
-		id, err := odb.ParseID(string(line))
-		known[id] = true
-		return err
-	}, "rev-list", "--all", "--reflog", "--stdin")
-	if err != nil {
-		return err
-	}
-	return p.lines(ctx, "", func(line []byte) error {
+	var others strings.Builder // commits of the user's
+	all := gitcmd.Command{Args: []string{"cat-file", "--batch-all-objects", "--unordered", "--batch-check=%(objectname) %(objecttype)"}}
+	err = p.Git.Lines(ctx, all, func(line []byte) error {
 		text, kind, _ := bytes.Cut(line, []byte(" "))
 		if string(kind) != "commit" {
 			return nil
@@ -184,26 +139,15 @@ func (p *purger) protect(ctx context.Context) error {
 			return err
 		}
 		data, err := p.Objects.Commit(id)
-		if err != nil || p.Ours(data) {
-			return err
+		if err == nil && !p.Ours(data) {
+			fmt.Fprintln(&others, id)
 		}
-		return p.walk(id, map[odb.ID]bool{}, func(id odb.ID) { delete(p.remove, id) })
-	}, "cat-file", "--batch-all-objects", "--unordered", "--batch-check=%(objectname) %(objecttype)")
-}
-
-// lines runs git and calls line for each line of its output.
-func (p *purger) lines(ctx context.Context, input string, line func([]byte) error, args ...string) error {
-	list, err := p.Git.Start(ctx, args...)
+		return err
+	})
 	if err != nil {
 		return err
 	}
-	_, err = io.WriteString(list.Stdin, input)
-	err = errors.Join(err, list.Stdin.Close())
-	for lines := bufio.NewScanner(list.Stdout); err == nil && lines.Scan(); {
-		err = line(lines.Bytes())
-	}
-	_, unread := io.Copy(io.Discard, list.Stdout)
-	return errors.Join(err, unread, list.Wait())
+	return p.contents(ctx, others.String(), use)
 }
 
 // maxPseudoRef is the size in bytes of the largest file in which pseudoRefs looks for ids.

@@ -56,7 +56,7 @@ func TestRun(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			db, err := odb.Open(g.GitDir, g.CommonDir, oid.SHA1)
+			db, err := odb.Open(g.ObjectDir, oid.SHA1)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -86,7 +86,7 @@ func TestRunProtects(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	db, err := odb.Open(g.GitDir, g.CommonDir, oid.SHA1)
+	db, err := odb.Open(g.ObjectDir, oid.SHA1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,6 @@
 package remote
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -94,26 +93,24 @@ func (c *Client) divide(ctx context.Context, to Remote, d *division, change refd
 	if err != nil {
 		return err
 	}
-	list, err := c.Git.Start(ctx, "rev-list", "--objects", "--in-commit-order", "--reverse", "--no-object-names", "--missing=allow-any", "--ignore-missing", "--stdin")
-	if err != nil {
-		return err
-	}
-	_, err = io.WriteString(list.Stdin, change.New+"\n"+known)
-	err = errors.Join(err, list.Stdin.Close())
-	reader, writer := io.Pipe()
-	sized := make(chan error, 1)
+	ids, out := io.Pipe()
+	listed := make(chan error, 1)
 	go func() {
-		_, err := c.Git.Do(ctx, gitcmd.Command{Args: []string{"cat-file", "--batch-check=%(objectname) %(objecttype) %(objectsize:disk)", "--buffer"}, Stdin: list.Stdout, Stdout: writer})
-		_ = writer.CloseWithError(err)
-		_, unread := io.Copy(io.Discard, list.Stdout) // nothing, unless git cat-file has ended early
-		sized <- errors.Join(err, unread, list.Wait())
+		_, err := c.Git.Do(ctx, gitcmd.Command{
+			Args:   []string{"rev-list", "--objects", "--in-commit-order", "--reverse", "--no-object-names", "--missing=allow-any", "--ignore-missing", "--stdin"},
+			Stdin:  strings.NewReader(change.New + "\n" + known),
+			Stdout: out,
+		})
+		out.Close()
+		listed <- err
 	}()
 	var current, stop string // the commit whose objects are listed, and the newest one before it at which the portion can end
 	d.rest = 0
-	for lines := bufio.NewScanner(reader); lines.Scan(); {
-		fields := strings.Fields(lines.Text())
+	sizes := gitcmd.Command{Args: []string{"cat-file", "--batch-check=%(objectname) %(objecttype) %(objectsize:disk)", "--buffer"}, Stdin: ids}
+	err = c.Git.Lines(ctx, sizes, func(line []byte) error {
+		fields := strings.Fields(string(line))
 		if len(fields) != 3 {
-			continue // missing here, so it is not sent
+			return nil // missing here, so it is not sent
 		}
 		if fields[1] == "commit" {
 			if stops[current] {
@@ -123,16 +120,17 @@ func (c *Client) divide(ctx context.Context, to Remote, d *division, change refd
 		}
 		bytes, err := strconv.ParseInt(fields[2], 10, 64)
 		if err != nil {
-			continue
+			return nil
 		}
 		d.size, d.rest = d.size+bytes, d.rest+bytes
 		if d.size > d.limit && (stop != "" || len(d.open) > 0) {
 			change, stop = d.end(change, stop), ""
 		}
-	}
-	err = errors.Join(err, reader.Close(), <-sized)
+		return nil
+	})
+	_, unread := io.Copy(io.Discard, ids) // nothing, unless git cat-file has ended early
 	d.open = append(d.open, change)
-	return err
+	return errors.Join(err, unread, <-listed)
 }
 
 // stops returns the commits that the remote's reference can have between the values of a change: each descends from the old

@@ -1,13 +1,10 @@
 package size
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"strconv"
 
 	"github.com/domarkx/domarkx/format/domarkx"
@@ -173,44 +170,24 @@ func (g *graph) reach(tip odb.ID, search int32, visit func(*node)) {
 
 // markOutside marks the nodes that references of other programs reach, such as branches and tags.
 func (g *graph) markOutside(ctx context.Context, git *gitcmd.Git) error {
-	return eachLine(ctx, git, func(line []byte) error {
+	args := []string{"rev-list", "--objects", "--no-object-names", "--missing=allow-any", "--exclude=refs/domarkx/*", "--exclude=refs/domarkx-*", "--all"}
+	return git.Lines(ctx, gitcmd.Command{Args: args}, func(line []byte) error {
 		id, err := odb.ParseID(string(line))
 		if n, known := g.numbers[id]; err == nil && known {
 			g.nodes[n].outside = true
 		}
 		return err
-	}, "rev-list", "--objects", "--no-object-names", "--missing=allow-any", "--exclude=refs/domarkx/*", "--exclude=refs/domarkx-*", "--all")
+	})
 }
 
 func (g *graph) readSizes(ctx context.Context, git *gitcmd.Git) error {
-	return eachLine(ctx, git, func(line []byte) error {
+	args := []string{"cat-file", "--batch-all-objects", "--batch-check=%(objectname) %(objectsize:disk)"}
+	return git.Lines(ctx, gitcmd.Command{Args: args}, func(line []byte) error {
 		name, size, _ := bytes.Cut(line, []byte(" "))
 		id, err := odb.ParseID(string(name))
 		if n, known := g.numbers[id]; err == nil && known {
 			g.nodes[n].bytes, err = strconv.ParseInt(string(size), 10, 64)
 		}
 		return err
-	}, "cat-file", "--batch-all-objects", "--batch-check=%(objectname) %(objectsize:disk)")
-}
-
-func eachLine(ctx context.Context, git *gitcmd.Git, visit func([]byte) error, args ...string) error {
-	p, err := git.Start(ctx, args...)
-	if err != nil {
-		return err
-	}
-	if err := p.Stdin.Close(); err != nil {
-		return err
-	}
-	lines := bufio.NewScanner(p.Stdout)
-	for err == nil && lines.Scan() {
-		err = visit(lines.Bytes())
-	}
-	if err == nil {
-		err = lines.Err()
-	}
-	if err != nil {
-		err = fmt.Errorf("read the output of git %s: %w", args[0], err)
-		_, _ = io.Copy(io.Discard, p.Stdout)
-	}
-	return errors.Join(err, p.Wait())
+	})
 }
