@@ -157,10 +157,8 @@ func (inv *invocation) openStored() (managers, error) {
 
 // identity returns the author and the committer of the snapshots that the user makes.
 func identity(ctx context.Context, git *gitcmd.Git) (author, committer domarkx.Signature, err error) {
-	a, err := git.Author(ctx)
-	if err != nil {
-		return author, committer, err
+	if author, err = git.Author(ctx); err == nil {
+		committer, err = git.Committer(ctx)
 	}
-	c, err := git.Committer(ctx)
-	return domarkx.Signature(a), domarkx.Signature(c), err
+	return author, committer, err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -11,22 +12,20 @@ import (
 // A Config is a snapshot of Git's configuration, of all scopes and with included files.
 // Later settings override earlier ones.
 type Config struct {
-	entries []Setting
-	last    map[string]int // key → index of its last entry
+	keys   []string             // in the order of their first appearance; section and variable in lower case, subsection as written
+	values map[string][]setting // of a key, the effective one last
 }
 
-// A Setting is one line of the configuration.
-type Setting struct {
-	Key     string // section and variable in lower case, subsection as written
-	Value   string
-	NoValue bool   // the variable has no "="
-	Scope   string // system, global, local, worktree, command
+// A setting is one line of the configuration.
+type setting struct {
+	value   string
+	noValue bool // the variable has no "="
 }
 
 // Config reads the configuration. It runs git once and caches the result.
 func (g *Git) Config(ctx context.Context) (*Config, error) {
 	return g.known.config.get(func() (*Config, error) {
-		out, err := g.Run(ctx, nil, "config", "--list", "--show-scope", "-z")
+		out, err := g.Run(ctx, nil, "config", "--list", "-z")
 		if err != nil {
 			return nil, fmt.Errorf("reading the configuration: %w", err)
 		}
@@ -34,19 +33,19 @@ func (g *Git) Config(ctx context.Context) (*Config, error) {
 	})
 }
 
-// parseConfig parses SCOPE NUL KEY [LF VALUE] NUL, repeated (git-config(1), -z and
-// --show-scope).
+// parseConfig parses KEY [LF VALUE] NUL, repeated (git-config(1), -z).
 func parseConfig(out string) (*Config, error) {
-	c := &Config{last: map[string]int{}}
+	c := &Config{values: map[string][]setting{}}
 	for out != "" {
-		scope, rest, ok := strings.Cut(out, "\x00")
-		entry, rest, ok2 := strings.Cut(rest, "\x00")
-		if !ok || !ok2 {
+		entry, rest, ok := strings.Cut(out, "\x00")
+		if !ok {
 			return nil, errors.New("reading the configuration: git's answer is cut off")
 		}
 		key, value, hasValue := strings.Cut(entry, "\n")
-		c.last[key] = len(c.entries)
-		c.entries = append(c.entries, Setting{Key: key, Value: value, NoValue: !hasValue, Scope: scope})
+		if c.values[key] == nil {
+			c.keys = append(c.keys, key)
+		}
+		c.values[key] = append(c.values[key], setting{value, !hasValue})
 		out = rest
 	}
 	return c, nil
@@ -61,36 +60,26 @@ func normalize(key string) string {
 	return strings.ToLower(key[:first]) + key[first:last] + strings.ToLower(key[last:])
 }
 
-// Lookup returns the effective setting of a key. As in git config, only subsections are
+// lookup returns the effective setting of a key. As in git config, only subsections are
 // case-sensitive.
-func (c *Config) Lookup(key string) (Setting, bool) {
-	i, ok := c.last[normalize(key)]
-	if !ok {
-		return Setting{}, false
+func (c *Config) lookup(key string) (setting, bool) {
+	all := c.values[normalize(key)]
+	if len(all) == 0 {
+		return setting{}, false
 	}
-	return c.entries[i], true
+	return all[len(all)-1], true
 }
 
 // Get returns the effective value of a key.
 func (c *Config) Get(key string) (string, bool) {
-	s, ok := c.Lookup(key)
-	return s.Value, ok
+	s, ok := c.lookup(key)
+	return s.value, ok
 }
 
 // GetAll returns all values of a key, the effective one last.
-func (c *Config) GetAll(key string) []string { return c.values(key, func(string) bool { return true }) }
-
-// LocalValues returns the values of a key in the repository's own configuration.
-func (c *Config) LocalValues(key string) []string {
-	return c.values(key, func(scope string) bool { return scope == "local" })
-}
-
-func (c *Config) values(key string, in func(scope string) bool) (values []string) {
-	key = normalize(key)
-	for _, s := range c.entries {
-		if s.Key == key && in(s.Scope) {
-			values = append(values, s.Value)
-		}
+func (c *Config) GetAll(key string) (values []string) {
+	for _, s := range c.values[normalize(key)] {
+		values = append(values, s.value)
 	}
 	return values
 }
@@ -99,16 +88,13 @@ func (c *Config) values(key string, in func(scope string) bool) (values []string
 // "remote", in the order of their first appearance.
 func (c *Config) Subsections(section string) []string {
 	var names []string
-	seen := map[string]bool{}
 	prefix := strings.ToLower(section) + "."
-	for _, s := range c.entries {
-		rest, ok := strings.CutPrefix(s.Key, prefix)
+	for _, key := range c.keys {
+		rest, ok := strings.CutPrefix(key, prefix)
 		end := strings.LastIndexByte(rest, '.')
-		if !ok || end < 0 || seen[rest[:end]] {
-			continue
+		if ok && end >= 0 && !slices.Contains(names, rest[:end]) {
+			names = append(names, rest[:end])
 		}
-		seen[rest[:end]] = true
-		names = append(names, rest[:end])
 	}
 	return names
 }

@@ -54,9 +54,6 @@ func TestConfig(t *testing.T) {
 	if _, ok := c.Get("remote.upper.case.url"); ok {
 		t.Error("a subsection does not mind its case")
 	}
-	if s, ok := c.Lookup("domarkx.given"); !ok || s.Scope != "command" {
-		t.Errorf("Lookup = %v", s)
-	}
 	if got := c.Subsections("remote"); !slices.Equal(got, []string{"Upper.Case", "second"}) {
 		t.Errorf("Subsections = %q", got)
 	}

@@ -15,36 +15,36 @@ import (
 // other than 0 are true; no, off, false, the empty value and 0 are false. fallback is returned
 // for a missing setting. Any other value is [domarkx.ErrInvalid].
 func (c *Config) Bool(key string, fallback bool) (bool, error) {
-	s, ok := c.Lookup(key)
+	s, ok := c.lookup(key)
 	if !ok {
 		return fallback, nil
 	}
-	if s.NoValue {
+	if s.noValue {
 		return true, nil
 	}
-	switch strings.ToLower(s.Value) {
+	switch strings.ToLower(s.value) {
 	case "true", "yes", "on":
 		return true, nil
 	case "false", "no", "off", "":
 		return false, nil
 	}
-	if n, err := parseInt(s.Value); err == nil {
+	if n, err := parseInt(s.value); err == nil {
 		return n != 0, nil
 	}
-	return false, fmt.Errorf("git config %s is %q, which is neither true nor false: %w", s.Key, s.Value, domarkx.ErrInvalid)
+	return false, fmt.Errorf("git config %s is %q, which is neither true nor false: %w", normalize(key), s.value, domarkx.ErrInvalid)
 }
 
 // Int returns an integer setting. As in git, it is decimal, 0x… or octal with a leading 0, with
 // an optional k, m or g for powers of 1024. fallback is returned for a missing setting. Any
 // other value is [domarkx.ErrInvalid].
 func (c *Config) Int(key string, fallback int64) (int64, error) {
-	s, ok := c.Lookup(key)
+	s, ok := c.lookup(key)
 	if !ok {
 		return fallback, nil
 	}
-	n, err := parseInt(s.Value)
+	n, err := parseInt(s.value)
 	if err != nil {
-		return 0, fmt.Errorf("git config %s is %q, which is not a number: %w", s.Key, s.Value, domarkx.ErrInvalid)
+		return 0, fmt.Errorf("git config %s is %q, which is not a number: %w", normalize(key), s.value, domarkx.ErrInvalid)
 	}
 	return n, nil
 }

@@ -8,34 +8,29 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
-// An Ident is an author or committer with a date.
-type Ident struct {
-	Name  string
-	Email string
-	When  time.Time // precision of a second, in the zone to be recorded
-}
-
 // identities are the author and committer that git reports.
-type identities struct{ author, committer Ident }
+type identities struct{ author, committer domarkx.Signature }
 
 // Author returns the author of a commit that is made now. If git has no identity, it
 // is the user of the operating system at localhost, so that nothing is lost for lack of a name.
 //
 // The name is obtained once. The time is the current time unless GIT_AUTHOR_DATE is set.
-func (g *Git) Author(ctx context.Context) (Ident, error) {
+func (g *Git) Author(ctx context.Context) (domarkx.Signature, error) {
 	both, err := g.identities(ctx)
 	return g.now(both.author, "GIT_AUTHOR_DATE"), err
 }
 
 // Committer returns the committer of a commit, like [Git.Author].
-func (g *Git) Committer(ctx context.Context) (Ident, error) {
+func (g *Git) Committer(ctx context.Context) (domarkx.Signature, error) {
 	both, err := g.identities(ctx)
 	return g.now(both.committer, "GIT_COMMITTER_DATE"), err
 }
 
-func (g *Git) now(who Ident, variable string) Ident {
+func (g *Git) now(who domarkx.Signature, variable string) domarkx.Signature {
 	if date, ok := lookup(g.caller, variable); !ok || date == "" {
 		who.When = time.Now().Truncate(time.Second)
 	}
@@ -59,7 +54,7 @@ func (g *Git) identities(ctx context.Context) (identities, error) {
 		if err != nil {
 			return identities{}, err
 		}
-		return identities{author.orUser(), committer.orUser()}, nil
+		return identities{orUser(author), orUser(committer)}, nil
 	})
 }
 
@@ -73,32 +68,32 @@ func lastLine(out []byte, prefix string) string {
 }
 
 // parseIdent parses NAME <EMAIL> SECONDS ZONE.
-func parseIdent(line string) (Ident, error) {
+func parseIdent(line string) (domarkx.Signature, error) {
 	bad := fmt.Errorf("asking git who you are: %q is no identity", line)
 	open, end := strings.LastIndexByte(line, '<'), strings.LastIndexByte(line, '>')
 	if open < 0 || end < open {
-		return Ident{}, bad
+		return domarkx.Signature{}, bad
 	}
 	fields := strings.Fields(line[end+1:])
 	if len(fields) != 2 || len(fields[1]) != 5 {
-		return Ident{}, bad
+		return domarkx.Signature{}, bad
 	}
 	seconds, err := strconv.ParseInt(fields[0], 10, 64)
 	if err != nil {
-		return Ident{}, bad
+		return domarkx.Signature{}, bad
 	}
 	zone, err := strconv.Atoi(fields[1])
 	if err != nil {
-		return Ident{}, bad
+		return domarkx.Signature{}, bad
 	}
 	offset := (zone/100*60 + zone%100) * 60
 	when := time.Unix(seconds, 0).In(time.FixedZone("", offset))
-	return Ident{strings.TrimSpace(line[:open]), line[open+1 : end], when}, nil
+	return domarkx.Signature{Name: strings.TrimSpace(line[:open]), Email: line[open+1 : end], When: when}, nil
 }
 
 // orUser replaces what git guessed: without a configured address it derives one from the host's
 // name, which ends in ".(none)" if the host has no domain.
-func (who Ident) orUser() Ident {
+func orUser(who domarkx.Signature) domarkx.Signature {
 	login := "unknown"
 	if u, err := user.Current(); err == nil && clean(u.Username) != "" {
 		login = clean(u.Username)

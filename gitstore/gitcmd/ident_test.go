@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 	"github.com/domarkx/domarkx/gitstore/gitcmd/gittest"
 )
@@ -81,7 +82,7 @@ func TestIdentityIsThatOfGit(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for variable, get := range map[string]func(context.Context) (gitcmd.Ident, error){"GIT_AUTHOR_IDENT": g.Author, "GIT_COMMITTER_IDENT": g.Committer} {
+		for variable, get := range map[string]func(context.Context) (domarkx.Signature, error){"GIT_AUTHOR_IDENT": g.Author, "GIT_COMMITTER_IDENT": g.Committer} {
 			cmd := exec.CommandContext(t.Context(), "git", "-C", dir, "var", variable)
 			cmd.Env = append(env, extra...)
 			out, err := cmd.Output()
