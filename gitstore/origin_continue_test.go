@@ -44,7 +44,7 @@ func TestContinueOrigin(t *testing.T) {
 				if err != nil {
 					return err
 				}
-				if err := w.Continue(ctx, headers[0].Origin); err != nil {
+				if err := w.Continue(headers[0].Origin); err != nil {
 					return err
 				}
 				c.Parents = []string{after.ID}

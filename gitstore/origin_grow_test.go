@@ -64,7 +64,7 @@ func TestGrowOrigin(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			if grown, err = tx.GrowOrigin(ctx, headers[0].Origin, strings.NewReader(chunk), sha256.Sum256(whole)); err != nil {
+			if grown, err = tx.GrowOrigin(ctx, headers[0].Origin, []byte(chunk), sha256.Sum256(whole)); err != nil {
 				return err
 			}
 			fresh, err = storeOrigin(ctx, tx, "pi", whole)

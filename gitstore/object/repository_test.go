@@ -16,7 +16,7 @@ func newWriter(t *testing.T) (*object.Writer, func() object.Reader) {
 	t.Helper()
 	dir := filepath.Join(gittest.Init(t), ".git")
 	open := func() *odb.Database {
-		db, err := odb.Open(dir, "", oid.SHA1)
+		db, err := odb.Open(dir+"/objects", oid.SHA1)
 		if err != nil {
 			t.Fatal(err)
 		}

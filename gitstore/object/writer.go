@@ -31,33 +31,38 @@ func (w *Writer) Know(id odb.ID, levels int) error {
 	if w.known[id] {
 		return nil
 	}
-	w.known[id] = true
-	if levels == 0 {
-		return nil
-	}
-	entries, err := w.Tree(id)
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		if e.IsTree() {
-			if err := w.Know(e.ID, levels-1); err != nil {
-				return err
-			}
+	if levels > 0 {
+		entries, err := w.Tree(id)
+		if err != nil {
+			return err
 		}
-		w.known[e.ID] = true
+		for _, e := range entries {
+			if e.IsTree() {
+				if err := w.Know(e.ID, levels-1); err != nil {
+					return err
+				}
+			}
+			w.known[e.ID] = true
+		}
 	}
+	w.known[id] = true // not before, because an unreadable directory has to be stored again
 	return nil
 }
 
 // Knows reports whether the update does not store an object because of [Writer.Know].
 func (w *Writer) Knows(id odb.ID) bool { return w.known[id] }
 
-func (w *Writer) add(kind odb.Type, data []byte) (id odb.ID, isNew bool, err error) {
+// isKnown returns the id of an object, and whether the update does not store it because of [Writer.Know].
+func (w *Writer) isKnown(kind odb.Type, data []byte) (id odb.ID, known bool) {
 	if len(w.known) > 0 {
-		if id := w.db.Sum(kind, data); w.known[id] {
-			return id, false, nil
-		}
+		id = w.db.Sum(kind, data)
+	}
+	return id, w.known[id]
+}
+
+func (w *Writer) add(kind odb.Type, data []byte) (id odb.ID, isNew bool, err error) {
+	if id, known := w.isKnown(kind, data); known {
+		return id, false, nil
 	}
 	id, err = w.batch.Add(kind, data)
 	return id, err == nil, err
@@ -143,11 +148,15 @@ func (w *Writer) storeWith(ctx context.Context, blob *domarkx.Blob, add func([]b
 		}
 		return err
 	}
-	id, err := add(blob.Data)
-	if err == nil {
-		blob.ID = id.String()
+	id, known := w.isKnown(odb.Blob, blob.Data)
+	if !known {
+		var err error
+		if id, err = add(blob.Data); err != nil {
+			return err
+		}
 	}
-	return err
+	blob.ID = id.String()
+	return nil
 }
 
 // StoreChunks stores content of any size in chunks.

@@ -9,14 +9,13 @@ import (
 	"io"
 	"slices"
 
-	"github.com/domarkx/domarkx/gitstore/fanout"
 	"github.com/domarkx/domarkx/gitstore/object"
 )
 
 // Grow stores a document that continues the one in a tree, and returns its tree, which equals that of a
 // [Writer]. more are the additional bytes; sha256 is the digest of the whole document. Only the end of the
 // stored document is read.
-func Grow(ctx context.Context, out *object.Writer, tree string, more io.Reader, sha256 [32]byte) (string, error) {
+func Grow(ctx context.Context, out *object.Writer, tree string, more []byte, sha256 [32]byte) (string, error) {
 	old, err := Read(out.Reader, tree)
 	if err != nil {
 		return "", err
@@ -29,10 +28,9 @@ func Grow(ctx context.Context, out *object.Writer, tree string, more io.Reader, 
 }
 
 // grow appends bytes to a document. It writes the last segment again, since that may be incomplete.
-func (d *Document) grow(ctx context.Context, out *object.Writer, more io.Reader, sha256 [32]byte) (*Document, error) {
+func (d *Document) grow(ctx context.Context, out *object.Writer, more []byte, sha256 [32]byte) (*Document, error) {
 	segments := newSegmentWriter(out)
-	size := &counter{w: io.Discard}
-	content := io.TeeReader(more, size)
+	content := io.Reader(bytes.NewReader(more))
 	if d.count > 0 {
 		r := reader{document: d}
 		last, err := r.open(d.count - 1)
@@ -41,15 +39,15 @@ func (d *Document) grow(ctx context.Context, out *object.Writer, more io.Reader,
 		}
 		defer last.Close()
 		content = io.MultiReader(last, content)
-		if segments.files, err = fanout.Resume(out, d.segments, d.count-1); err != nil {
+		if err := segments.resume(d); err != nil {
 			return nil, err
 		}
 	}
 	if err := segments.storeAll(ctx, content); err != nil {
 		return nil, err
 	}
-	tree, err := segments.files.Finish()
-	return &Document{Format: d.Format, Size: d.Size + size.n, SHA256: sha256, segments: tree, count: segments.files.Count()}, err
+	tree, err := segments.finish()
+	return &Document{Format: d.Format, Size: d.Size + int64(len(more)), SHA256: sha256, segments: tree, count: segments.count}, err
 }
 
 // A Grower stores the successive forms of a document that grows. Whole segments are stored once.
@@ -92,16 +90,16 @@ func (g *Grower) Append(ctx context.Context, data []byte) error {
 
 // Tree returns the tree of the document as it is now.
 func (g *Grower) Tree(ctx context.Context) (string, error) {
-	whole := segmentWriter{out: g.segments.out, files: g.segments.files.Clone()}
+	whole := g.segments.clone()
 	if len(g.tail) > 0 {
 		if err := whole.store(ctx, g.tail); err != nil {
 			return "", err
 		}
 	}
-	segments, err := whole.files.Finish()
+	segments, err := whole.finish()
 	if err != nil {
 		return "", fmt.Errorf("original document: %w", err)
 	}
-	d := Document{Format: g.format, Size: g.size, SHA256: [32]byte(g.digest.Sum(nil)), segments: segments, count: whole.files.Count()}
+	d := Document{Format: g.format, Size: g.size, SHA256: [32]byte(g.digest.Sum(nil)), segments: segments, count: whole.count}
 	return d.keep(whole.out)
 }

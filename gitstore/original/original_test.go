@@ -29,7 +29,7 @@ type repository struct {
 
 func newRepository(t *testing.T) repository {
 	t.Helper()
-	db, err := odb.Open(filepath.Join(gittest.Init(t), ".git"), "", oid.SHA1)
+	db, err := odb.Open(filepath.Join(gittest.Init(t), ".git")+"/objects", oid.SHA1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func write(out *object.Writer, content string, after ...string) (string, error) 
 		return "", err
 	}
 	for _, tree := range after {
-		if err := w.Continue(ctx, tree); err != nil {
+		if err := w.Continue(tree); err != nil {
 			return "", err
 		}
 	}
@@ -157,7 +157,7 @@ func TestSameTree(t *testing.T) {
 			if other["after its earlier version"], err = write(out, whole, old); err != nil {
 				return "", err
 			}
-			if other["grown"], err = original.Grow(ctx, out, old, strings.NewReader(more), sum); err != nil {
+			if other["grown"], err = original.Grow(ctx, out, old, []byte(more), sum); err != nil {
 				return "", err
 			}
 			if other["in pieces"], err = writePieces(t, out, whole); err != nil {
@@ -260,7 +260,7 @@ func TestLongLine(t *testing.T) {
 		t.Error(err)
 	}
 	grown := r.update(t, func(out *object.Writer) (string, error) {
-		return original.Grow(ctx, out, first, strings.NewReader("after\n"), sha256.Sum256([]byte(content)))
+		return original.Grow(ctx, out, first, []byte("after\n"), sha256.Sum256([]byte(content)))
 	})
 	if grown != tree {
 		t.Errorf("grown: tree %s, want %s", grown, tree)

@@ -72,15 +72,20 @@ func (r *reader) Close() error {
 	return err
 }
 
-// open opens segment i. It keeps the leaf directory, which is read for its first segment.
-func (r *reader) open(i int) (io.ReadCloser, error) {
+// at returns segment i. It keeps the leaf directory, which is read for its first segment.
+func (r *reader) at(i int) (domarkx.Blob, error) {
 	if r.leaf == nil || i%fanout.LeafWidth == 0 {
 		var err error
 		if r.leaf, err = r.document.leaf(i); err != nil {
-			return nil, err
+			return domarkx.Blob{}, err
 		}
 	}
-	b, err := segment(r.leaf, i)
+	return segment(r.leaf, i)
+}
+
+// open opens segment i.
+func (r *reader) open(i int) (io.ReadCloser, error) {
+	b, err := r.at(i)
 	if err != nil {
 		return nil, err
 	}

@@ -78,14 +78,3 @@ func (r *lineReader) Read(p []byte) (int, error) {
 	r.size += int64(n)
 	return n, nil
 }
-
-// A counter counts the bytes that are written to another writer.
-type counter struct {
-	w io.Writer
-	n int64
-}
-
-func (c *counter) Write(p []byte) (int, error) {
-	c.n += int64(len(p))
-	return c.w.Write(p)
-}

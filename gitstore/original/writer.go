@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/gitstore/fanout"
@@ -33,30 +34,12 @@ func NewWriter(out *object.Writer, format string, content io.Reader, sha256 [32]
 
 // Continue declares that the document continues the original in a tree that a reference reaches. Common
 // segments are not stored again. It must be called before anything is stored.
-func (w *Writer) Continue(ctx context.Context, tree string) error {
+func (w *Writer) Continue(tree string) error {
 	old, err := Read(w.segments.out.Reader, tree)
-	if err != nil {
+	if err != nil || old.segments.IsZero() {
 		return err
 	}
-	known := map[odb.ID]bool{}
-	for i := 0; i < old.count; i += fanout.LeafWidth {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		leaf, err := old.leaf(i)
-		if err != nil {
-			return err
-		}
-		for k := range min(fanout.LeafWidth, old.count-i) {
-			if b, err := object.File(leaf, fanout.FileName(k)); err != nil {
-				return err
-			} else if id, err := odb.ParseID(b.ID); err == nil && b.Chunks == "" {
-				known[id] = true
-			}
-		}
-	}
-	w.segments.known = known
-	return nil
+	return w.segments.out.Know(old.segments, fanout.Levels)
 }
 
 // Through stores the document up to byte n, and the rest of the segment there. Bytes that are stored
@@ -77,31 +60,86 @@ func (w *Writer) Finish(ctx context.Context) (string, error) {
 		return "", err
 	}
 	var err error
-	if w.document.segments, err = w.segments.files.Finish(); err != nil {
+	if w.document.segments, err = w.segments.finish(); err != nil {
 		return "", fmt.Errorf("original document: %w", err)
 	}
-	w.document.count, w.document.Size = w.segments.files.Count(), w.content.size
+	w.document.count, w.document.Size = w.segments.count, w.content.size
 	return w.document.keep(w.segments.out)
 }
 
 // A segmentWriter stores the segments of a document.
 type segmentWriter struct {
-	out   *object.Writer
-	files fanout.Writer
-	known map[odb.ID]bool // segments that need not be stored again
+	out    *object.Writer
+	leaves fanout.Writer
+	leaf   []odb.TreeEntry // segments in the directory that is not full yet
+	count  int
 }
 
 func newSegmentWriter(out *object.Writer) segmentWriter {
-	return segmentWriter{out: out, files: fanout.NewWriter(out)}
+	return segmentWriter{out: out, leaves: fanout.NewWriter(out.Hash(), out.Write)}
 }
 
-// store appends a segment.
+// clone returns an independent writer that begins with the same segments.
+func (w *segmentWriter) clone() segmentWriter {
+	return segmentWriter{out: w.out, leaves: w.leaves.Clone(), leaf: slices.Clone(w.leaf), count: w.count}
+}
+
+// add appends a segment that is stored.
+func (w *segmentWriter) add(blob domarkx.Blob) (err error) {
+	if w.leaf, err = object.AppendFile(w.leaf, fanout.FileName(w.count%fanout.LeafWidth), blob); err != nil {
+		return err
+	}
+	if w.count++; w.count%fanout.LeafWidth == 0 {
+		return w.closeLeaf()
+	}
+	return nil
+}
+
+func (w *segmentWriter) closeLeaf() error {
+	id, err := w.out.WriteTree(w.leaf)
+	if err != nil {
+		return err
+	}
+	w.leaf = nil
+	return w.leaves.Add(id)
+}
+
+// finish returns the tree of all segments; a zero id without segments.
+func (w *segmentWriter) finish() (odb.ID, error) {
+	if len(w.leaf) > 0 {
+		if err := w.closeLeaf(); err != nil {
+			return odb.ID{}, err
+		}
+	}
+	return w.leaves.Finish()
+}
+
+// resume begins with all segments of a document but the last one.
+func (w *segmentWriter) resume(d *Document) error {
+	leaf := fanout.Leaf(d.count - 1)
+	if err := w.leaves.Resume(w.out.Reader, "segments", d.segments, d.count, leaf); err != nil {
+		return err
+	}
+	r := reader{document: d}
+	for w.count = leaf * fanout.LeafWidth; w.count < d.count-1; {
+		b, err := r.at(w.count)
+		if err == nil {
+			err = w.add(b)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// store stores a segment and appends it.
 func (w *segmentWriter) store(ctx context.Context, segment []byte) error {
 	blob := domarkx.Blob{Data: segment}
 	if err := w.out.StoreBase(ctx, &blob); err != nil {
 		return fmt.Errorf("original document: %w", err)
 	}
-	return w.files.Add(blob)
+	return w.add(blob)
 }
 
 // storeAll appends the segments of all content.
@@ -124,30 +162,14 @@ func (w *segmentWriter) storeNext(ctx context.Context, r *segmentReader) error {
 	if err != nil || len(segment) == 0 {
 		return err
 	}
-	var blob domarkx.Blob
-	if id := w.knownID(segment, whole); !id.IsZero() {
-		blob.ID = id.String()
-	} else if whole {
-		blob.Data = segment
-		err = w.out.StoreBase(ctx, &blob)
-	} else {
-		rest := &lineReader{input: r.input}
-		blob, err = w.out.StoreChunks(io.MultiReader(bytes.NewReader(segment), rest))
-		r.size += rest.size
+	if whole {
+		return w.store(ctx, segment)
 	}
+	rest := &lineReader{input: r.input}
+	blob, err := w.out.StoreChunks(io.MultiReader(bytes.NewReader(segment), rest))
+	r.size += rest.size
 	if err != nil {
 		return err
 	}
-	return w.files.Add(blob)
-}
-
-// knownID returns the id of a segment that is already stored, otherwise zero.
-func (w *segmentWriter) knownID(segment []byte, whole bool) odb.ID {
-	if !whole || len(w.known) == 0 {
-		return odb.ID{}
-	}
-	if id := odb.Sum(w.out.Hash(), odb.Blob, segment); w.known[id] {
-		return id
-	}
-	return odb.ID{}
+	return w.add(blob)
 }

@@ -9,7 +9,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/gitstore/codec"
@@ -84,43 +83,40 @@ func (r Reader) addFileRecords(ctx context.Context, records fileRecords, attachm
 		if !f.IsTree() {
 			continue // Fsck reports the error
 		}
-		known, err := r.files.of(f.ID, func() (fileRecords, error) { return r.readFileRecords(f) })
-		if err != nil {
+		if err := r.readFileRecords(records, f); err != nil {
 			return fmt.Errorf("%s/%s: %w", attachmentsName, f.Name, err)
 		}
-		maps.Copy(records, known)
 	}
 	return nil
 }
 
-// readFileRecords reads the records in one subdirectory of the directory of attachments.
-func (r Reader) readFileRecords(f odb.TreeEntry) (fileRecords, error) {
+// readFileRecords adds the records in one subdirectory of the directory of attachments.
+func (r Reader) readFileRecords(records fileRecords, f odb.TreeEntry) error {
 	entries, err := r.objects.Tree(f.ID)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	records := fileRecords{}
 	for _, e := range entries {
 		if e.Mode != odb.ModeFile || !codec.IsSHA256(f.Name+e.Name) {
 			continue
 		}
 		size, err := r.objects.Size(e.ID)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if size < int64(len(codec.FileRecordHead)) || size > codec.MaxFileRecord {
 			continue
 		}
 		data, err := r.objects.Blob(e.ID)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		sum := sha256.Sum256(data) // differs for a pointer
 		if record, ok := codec.DecodeFileRecord(data); ok && hex.EncodeToString(sum[:]) == f.Name+e.Name {
 			records[f.Name+e.Name] = record
 		}
 	}
-	return records, nil
+	return nil
 }
 
 // attachmentSize returns the size of an attachment, and whether it exists.
@@ -183,35 +179,4 @@ func (b *Builder) storeFiles(roots [][]odb.TreeEntry, files []domarkx.AttachedFi
 		added = append(added, domarkx.Attachment{SHA256: hex.EncodeToString(sum[:]), Blob: domarkx.Blob{ID: id.String()}})
 	}
 	return added, nil
-}
-
-// A fileCache contains the records in directories of attachments, by the ids of their trees. A nil fileCache caches
-// nothing.
-type fileCache struct {
-	mu          sync.Mutex
-	directories map[odb.ID]fileRecords
-}
-
-// maxCachedDirectories is the maximum number of directories in a fileCache.
-const maxCachedDirectories = 1 << 14
-
-// of returns the records in a directory, which read reads.
-func (c *fileCache) of(id odb.ID, read func() (fileRecords, error)) (fileRecords, error) {
-	if c == nil {
-		return read()
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if records, ok := c.directories[id]; ok {
-		return records, nil
-	}
-	records, err := read()
-	if err != nil {
-		return nil, err
-	}
-	if c.directories == nil || len(c.directories) >= maxCachedDirectories {
-		c.directories = map[odb.ID]fileRecords{}
-	}
-	c.directories[id] = records
-	return records, nil
 }

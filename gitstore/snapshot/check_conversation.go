@@ -27,7 +27,7 @@ func (w *conversationCheck) directory(ctx context.Context, level, first int, id,
 		return err
 	}
 	if w.seen[id] {
-		return fmt.Errorf("%s: %w: its messages are also in another place", above(level, first), domarkx.ErrCorrupt)
+		return fmt.Errorf("%s: %w: its messages are also in another place", fanout.Path("conversation", level, first), domarkx.ErrCorrupt)
 	}
 	w.seen[id] = true
 	count, countBefore := w.count(level, first, w.messages), w.count(level, first, w.before)

@@ -25,7 +25,7 @@ type Builder struct {
 // NewBuilder returns a builder that writes to batch. It reads the objects of r, and some of those in the batch.
 func NewBuilder(r Reader, batch *odb.Batch) Builder {
 	out := object.NewWriter(r.objects, batch)
-	r.objects, r.links, r.files = out.Reader, nil, nil
+	r.objects, r.links = out.Reader, nil
 	return Builder{Reader: r, out: out, passed: map[string]bool{}}
 }
 

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"iter"
 	"slices"
-	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/gitstore/codec"
@@ -17,52 +16,62 @@ import (
 
 // walk calls visit with each leaf of a conversation, in order, except for those in directories for which skip returns true.
 // messages is the number of its messages. skip, unless nil, is called with the range of the messages that a directory can
-// contain: from first to the one before end.
-func (r Reader) walk(ctx context.Context, conversation odb.ID, messages int, skip func(first, end int, id odb.ID) bool, visit func(number int, leaf odb.ID) error) error {
-	if messages == 0 && conversation.IsZero() {
-		return nil
-	}
-	if conversation.IsZero() {
+// contain: from first to the one before end. Of several conversations with equally many messages, it visits the directories at
+// the same place together.
+func (r Reader) walk(ctx context.Context, conversations []odb.ID, messages int, skip func(first, end int, ids []odb.ID) bool, visit func(number int, leaves []odb.ID) error) error {
+	if slices.ContainsFunc(conversations, odb.ID.IsZero) {
+		if messages == 0 {
+			return nil
+		}
 		return fmt.Errorf("conversation: %w: it is missing", domarkx.ErrCorrupt)
 	}
-	var level func(depth, first, end int, id odb.ID) error
-	level = func(depth, first, end int, id odb.ID) error {
+	var level func(depth, first, end int, ids []odb.ID) error
+	level = func(depth, first, end int, ids []odb.ID) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if skip != nil && skip(first, end, id) {
+		if skip != nil && skip(first, end, ids) {
 			return nil
 		}
 		if depth == fanout.Levels-1 {
-			return visit(fanout.Leaf(first), id)
+			return visit(fanout.Leaf(first), ids)
 		}
-		directories, err := r.directories(depth, first, messages, id)
-		if err != nil {
-			return err
+		var below [][]odb.ID // by the number of a directory
+		for k, id := range ids {
+			directories, err := r.directories(depth, first, messages, id)
+			if err != nil {
+				return err
+			}
+			if k == 0 {
+				below = make([][]odb.ID, len(directories))
+			}
+			for i, e := range directories {
+				below[i] = append(below[i], e.ID)
+			}
 		}
-		for i, e := range directories {
+		for i, ids := range below {
 			begin := first + i*fanout.Spans[depth]
-			if err := level(depth+1, begin, begin+fanout.Spans[depth], e.ID); err != nil {
+			if err := level(depth+1, begin, begin+fanout.Spans[depth], ids); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
-	return level(0, 0, messages, conversation)
+	return level(0, 0, messages, conversations)
 }
 
 // errStopped is the error with which a callback ends a walk early.
 var errStopped = errors.New("stopped")
 
 // leaves is [Reader.walk] for a snapshot. It returns the number of its messages.
-func (r Reader) leaves(ctx context.Context, snapshot string, skip func(first, end int, id odb.ID) bool, visit func(number int, leaf odb.ID) error) (int, error) {
+func (r Reader) leaves(ctx context.Context, snapshot string, skip func(first, end int, ids []odb.ID) bool, visit func(number int, leaf odb.ID) error) (int, error) {
 	root, info, err := r.root(snapshot)
 	if err != nil {
 		return 0, err
 	}
 	conversation, err := object.Directory(root, "conversation")
 	if err == nil {
-		err = r.walk(ctx, conversation, info.Messages, skip, visit)
+		err = r.walk(ctx, []odb.ID{conversation}, info.Messages, skip, func(number int, leaves []odb.ID) error { return visit(number, leaves[0]) })
 	}
 	if err != nil && err != errStopped {
 		return info.Messages, fmt.Errorf("snapshot %s: %w", snapshot, err)
@@ -73,36 +82,7 @@ func (r Reader) leaves(ctx context.Context, snapshot string, skip func(first, en
 // directories returns the subdirectories, in order, of the directory of a level that begins with message first.
 // messages is the number of messages in the conversation.
 func (r Reader) directories(level, first, messages int, id odb.ID) ([]odb.TreeEntry, error) {
-	entries, err := r.objects.Tree(id)
-	if err != nil {
-		return nil, err
-	}
-	want := (messages - first + fanout.Spans[level] - 1) / fanout.Spans[level]
-	if level > 0 {
-		want = min(want, fanout.Width)
-	}
-	if len(entries) != want {
-		return nil, fmt.Errorf("%s: %w: %d directories, expected %d", above(level, first), domarkx.ErrCorrupt, len(entries), want)
-	}
-	for i := range entries {
-		if entries[i].Name == fanout.DirectoryName(level, i) && entries[i].IsTree() {
-			continue
-		}
-		ordered := slices.Clone(entries) // names with more than four digits are not in the order of their numbers
-		for ; i < len(ordered); i++ {
-			if ordered[i] = odb.FindEntry(entries, fanout.DirectoryName(level, i)); !ordered[i].IsTree() {
-				return nil, fmt.Errorf("%s: %w: no directory %s", above(level, first), domarkx.ErrCorrupt, fanout.DirectoryName(level, i))
-			}
-		}
-		return ordered, nil
-	}
-	return entries, nil
-}
-
-// above returns the path of the directory of a level that begins with message first.
-func above(level, first int) string {
-	names := fanout.LeafNames(fanout.Leaf(first))
-	return strings.Join(append([]string{"conversation"}, names[:level]...), "/")
+	return fanout.Directories(r.objects, "conversation", level, first, messages, id)
 }
 
 // leaf reads the messages of a leaf.
@@ -180,7 +160,7 @@ type Leaf struct {
 // the conversation, including leaves. Leaves omits the directories for which skip returns true.
 func (r Reader) Leaves(ctx context.Context, id string, skip func(directory string) bool) iter.Seq2[Leaf, error] {
 	return func(yield func(Leaf, error) bool) {
-		skipped := func(_, _ int, id odb.ID) bool { return skip != nil && skip(id.String()) }
+		skipped := func(_, _ int, ids []odb.ID) bool { return skip != nil && skip(ids[0].String()) }
 		_, err := r.leaves(ctx, id, skipped, func(number int, leaf odb.ID) error {
 			if !yield(Leaf{ID: leaf.String(), First: number * fanout.LeafWidth}, nil) {
 				return errStopped
@@ -196,7 +176,7 @@ func (r Reader) Leaves(ctx context.Context, id string, skip func(directory strin
 // LeavesBetween returns the leaves of a snapshot that contain the messages from number from to the one before to,
 // counted from 0. It reads few objects of other leaves.
 func (r Reader) LeavesBetween(ctx context.Context, id string, from, to int) (leaves []Leaf, err error) {
-	outside := func(first, end int, _ odb.ID) bool { return from >= to || first >= to || end <= from }
+	outside := func(first, end int, _ []odb.ID) bool { return from >= to || first >= to || end <= from }
 	_, err = r.leaves(ctx, id, outside, func(number int, leaf odb.ID) error {
 		leaves = append(leaves, Leaf{ID: leaf.String(), First: number * fanout.LeafWidth})
 		return nil
@@ -219,7 +199,7 @@ func (r Reader) LeafEntries(_ context.Context, leaf Leaf) ([]domarkx.Entry, erro
 // equally many messages.
 func (r Reader) LeafPairs(ctx context.Context, a, b string, seen func(a, b string) bool) iter.Seq2[[2]Leaf, error] {
 	return func(yield func([2]Leaf, error) bool) {
-		var tops [2]odb.ID
+		tops := make([]odb.ID, 2)
 		var messages int
 		for i, id := range []string{a, b} {
 			root, info, err := r.root(id)
@@ -235,36 +215,17 @@ func (r Reader) LeafPairs(ctx context.Context, a, b string, seen func(a, b strin
 			}
 			messages = info.Messages
 		}
-		var level func(depth, first int, a, b odb.ID) error
-		level = func(depth, first int, a, b odb.ID) error {
-			if a == b || seen(a.String(), b.String()) {
-				return ctx.Err()
-			}
-			if depth == fanout.Levels-1 {
-				if !yield([2]Leaf{{a.String(), first}, {b.String(), first}}, nil) {
-					return errStopped
-				}
-				return nil
-			}
-			inA, err := r.directories(depth, first, messages, a)
-			if err != nil {
-				return err
-			}
-			inB, err := r.directories(depth, first, messages, b)
-			if err != nil {
-				return err
-			}
-			for i := range inA {
-				if err := level(depth+1, first+i*fanout.Spans[depth], inA[i].ID, inB[i].ID); err != nil {
-					return err
-				}
+		known := func(_, _ int, ids []odb.ID) bool {
+			return ids[0] == ids[1] || seen(ids[0].String(), ids[1].String())
+		}
+		err := r.walk(ctx, tops, messages, known, func(number int, leaves []odb.ID) error {
+			first := number * fanout.LeafWidth
+			if !yield([2]Leaf{{leaves[0].String(), first}, {leaves[1].String(), first}}, nil) {
+				return errStopped
 			}
 			return nil
-		}
-		if messages == 0 {
-			return
-		}
-		if err := level(0, 0, tops[0], tops[1]); err != nil && err != errStopped {
+		})
+		if err != nil && err != errStopped {
 			yield([2]Leaf{}, err)
 		}
 	}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/gitstore/fanout"
-	"github.com/domarkx/domarkx/gitstore/object"
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
@@ -19,34 +18,75 @@ type conversationBuilder struct {
 	kept   int  // number of messages at the beginning of the tree that are kept; the others are replaced
 	passes bool // whether the update does not read the messages later, so that they are not kept in memory
 	added  int  // number of messages appended so far
-
-	next  func() (*domarkx.Entry, error, bool)
-	ahead *domarkx.Entry
 }
 
 // build stores the directories of a conversation with the appended messages, and returns its tree. old is the tree
 // before.
 func (c *conversationBuilder) build(ctx context.Context, add iter.Seq2[*domarkx.Entry, error], old odb.ID) (odb.ID, error) {
-	next, stop := iter.Pull2(add)
-	defer stop()
-	c.next = next
-	if more, err := c.more(); err != nil || !more {
-		return old, err
+	tree := fanout.NewWriter(c.out.Hash(), c.write)
+	var leaf []domarkx.Entry
+	end := func() error {
+		id, err := c.writeLeaf(leaf)
+		if err != nil {
+			return err
+		}
+		leaf = leaf[:0]
+		return tree.Add(id)
 	}
-	return c.node(ctx, 0, 0, old)
+	for e, err := range add {
+		if err == nil && c.added == 0 {
+			leaf, err = c.resume(&tree, old)
+		}
+		if err != nil {
+			return odb.ID{}, err
+		}
+		if err := c.storeEntry(ctx, e); err != nil {
+			return odb.ID{}, fmt.Errorf("message %s: %w", e.ID, err)
+		}
+		c.added++
+		if leaf = append(leaf, *e); len(leaf) < fanout.LeafWidth {
+			continue
+		}
+		if err := end(); err != nil {
+			return odb.ID{}, err
+		}
+	}
+	if c.added == 0 {
+		return old, nil
+	}
+	if len(leaf) > 0 {
+		if err := end(); err != nil {
+			return odb.ID{}, err
+		}
+	}
+	return tree.Finish()
 }
 
-// more reports whether another message follows.
-func (c *conversationBuilder) more() (bool, error) {
-	if c.ahead != nil {
-		return true, nil
+// resume makes the tree begin with the kept leaves, and returns the kept messages of the next leaf.
+func (c *conversationBuilder) resume(tree *fanout.Writer, old odb.ID) ([]domarkx.Entry, error) {
+	number := fanout.Leaf(c.kept)
+	if c.kept == 0 {
+		return nil, nil
 	}
-	e, err, ok := c.next()
-	if !ok || err != nil {
-		return false, err
+	if err := tree.Resume(c.objects, "conversation", old, c.old, number); err != nil {
+		return nil, err
 	}
-	c.ahead = e
-	return true, nil
+	first := number * fanout.LeafWidth
+	if c.kept == first {
+		return nil, nil
+	}
+	id, err := fanout.FindLeaf(c.objects, old, first)
+	if err != nil {
+		return nil, err
+	}
+	leaf, err := c.Reader.leaf(number, id)
+	if want := min(c.old-first, fanout.LeafWidth); err == nil && len(leaf) != want {
+		err = fmt.Errorf("%s: %w: %d messages, expected %d", leafPath(number), domarkx.ErrCorrupt, len(leaf), want)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return leaf[:c.kept-first], nil
 }
 
 // pointers returns pointers to the entries of a list.
@@ -66,77 +106,6 @@ func (c *conversationBuilder) write(kind odb.Type, data []byte) (odb.ID, error) 
 		return c.out.WriteUnread(kind, data)
 	}
 	return c.out.Write(kind, data)
-}
-
-// node stores the directory of a level that begins with message first. old is the directory before, if messages in it
-// are kept.
-func (c *conversationBuilder) node(ctx context.Context, level, first int, old odb.ID) (odb.ID, error) {
-	if level == fanout.Levels-1 {
-		return c.leaf(ctx, first, old)
-	}
-	var entries []odb.TreeEntry
-	if !old.IsZero() {
-		var err error
-		if entries, err = c.Reader.directories(level, first, c.old, old); err != nil {
-			return odb.ID{}, err
-		}
-		stay := (c.kept - first + fanout.Spans[level] - 1) / fanout.Spans[level]
-		entries = entries[:min(len(entries), stay)]
-	}
-	span := fanout.Spans[level]
-	for i := range entries {
-		if first+(i+1)*span > c.kept { // the last directory, to which messages are added
-			var err error
-			if entries[i].ID, err = c.node(ctx, level+1, first+i*span, entries[i].ID); err != nil {
-				return odb.ID{}, err
-			}
-		}
-	}
-	for i := len(entries); level == 0 || i < fanout.Width; i++ {
-		if more, err := c.more(); err != nil {
-			return odb.ID{}, err
-		} else if !more {
-			break
-		}
-		id, err := c.node(ctx, level+1, first+i*span, odb.ID{})
-		if err != nil {
-			return odb.ID{}, err
-		}
-		entries = append(entries, odb.TreeEntry{Mode: odb.ModeTree, Name: fanout.DirectoryName(level, i), ID: id})
-	}
-	return object.EncodeTree(c.out.Hash(), c.write, entries)
-}
-
-// leaf stores a leaf, from kept and appended messages.
-func (c *conversationBuilder) leaf(ctx context.Context, first int, old odb.ID) (odb.ID, error) {
-	var messages []domarkx.Entry
-	if !old.IsZero() {
-		var err error
-		if messages, err = c.Reader.leaf(fanout.Leaf(first), old); err != nil {
-			return odb.ID{}, err
-		}
-		if want := min(c.old-first, fanout.LeafWidth); len(messages) != want {
-			return odb.ID{}, fmt.Errorf("%s: %w: %d messages, expected %d", leafPath(fanout.Leaf(first)), domarkx.ErrCorrupt, len(messages), want)
-		}
-		messages = messages[:min(len(messages), c.kept-first)]
-	}
-	for len(messages) < fanout.LeafWidth {
-		more, err := c.more()
-		if err != nil {
-			return odb.ID{}, err
-		}
-		if !more {
-			break
-		}
-		e := c.ahead
-		c.ahead = nil
-		if err := c.storeEntry(ctx, e); err != nil {
-			return odb.ID{}, fmt.Errorf("message %s: %w", e.ID, err)
-		}
-		c.added++
-		messages = append(messages, *e)
-	}
-	return c.writeLeaf(messages)
 }
 
 // storeEntry stores the parts of a message that are not stored yet, and sets their ids.

@@ -147,34 +147,67 @@ func all[T any](ctx context.Context, l lineage, id string, commit func(ancestor)
 // visit calls f with a commit and its ancestors, sorted by descending number and then by id. f returns whether to
 // continue, and whether to visit the commit's parents.
 func (l lineage) visit(ctx context.Context, id string, f func(ancestor) (more, parents bool)) error {
-	first, err := l.at(id)
+	w, err := l.begin(id)
 	if err != nil {
 		return err
 	}
-	queue := newest{first}
-	queued := map[string]bool{first.id: true}
-	for len(queue) > 0 {
-		if err := ctx.Err(); err != nil {
+	for {
+		a, ok := w.next()
+		if err := ctx.Err(); err != nil || !ok {
 			return err
 		}
-		a := queue.pop()
 		more, parents := f(a)
 		if !more {
 			return nil
 		}
-		if !parents {
-			continue
-		}
-		before, err := l.before(a, -1)
-		if err != nil {
+		if err := w.leave(a, parents); err != nil {
 			return err
 		}
-		for _, p := range before {
-			if !queued[p.id] {
-				queued[p.id] = true
-				queue.push(p)
-			}
+	}
+}
+
+// A historyWalk visits a commit and its ancestors, sorted by descending number and then by id.
+type historyWalk struct {
+	lineage
+	queue  []ancestor      // the last one has the highest number, or of several such commits the smallest id
+	queued map[string]bool // those that are in the queue or were
+}
+
+func (l lineage) begin(id string) (*historyWalk, error) {
+	first, err := l.at(id)
+	if err != nil {
+		return nil, err
+	}
+	return &historyWalk{l, []ancestor{first}, map[string]bool{first.id: true}}, nil
+}
+
+// next returns the commit to visit, which is the same until [historyWalk.leave] is called; false if all were visited.
+func (w *historyWalk) next() (ancestor, bool) {
+	if len(w.queue) == 0 {
+		return ancestor{}, false
+	}
+	return w.queue[len(w.queue)-1], true
+}
+
+// leave goes on to the next commit, and adds the parents of the present one to the queue if they are to be visited.
+func (w *historyWalk) leave(a ancestor, parents bool) error {
+	var before []ancestor
+	if parents {
+		var err error
+		if before, err = w.before(a, -1); err != nil {
+			return err
 		}
+	}
+	w.queue = w.queue[:len(w.queue)-1]
+	for _, p := range before {
+		if w.queued[p.id] {
+			continue
+		}
+		w.queued[p.id] = true
+		i, _ := slices.BinarySearchFunc(w.queue, p, func(x, y ancestor) int {
+			return cmp.Or(cmp.Compare(x.number, y.number), cmp.Compare(y.id, x.id))
+		})
+		w.queue = slices.Insert(w.queue, i, p)
 	}
 	return nil
 }
@@ -199,22 +232,6 @@ func (l lineage) isAncestor(ctx context.Context, a, b string) (bool, error) {
 		return !found, n.number > old.number
 	})
 	return found, err
-}
-
-// newest is a queue of commits whose last element has the highest number, or of several such commits the smallest id.
-type newest []ancestor
-
-func (q *newest) push(a ancestor) {
-	i, _ := slices.BinarySearchFunc(*q, a, func(x, y ancestor) int {
-		return cmp.Or(cmp.Compare(x.number, y.number), cmp.Compare(y.id, x.id))
-	})
-	*q = slices.Insert(*q, i, a)
-}
-
-func (q *newest) pop() ancestor {
-	last := (*q)[len(*q)-1]
-	*q = (*q)[:len(*q)-1]
-	return last
 }
 
 // SnapshotAmong returns the candidate that is tip or an ancestor of tip. Candidates are ids of any objects. It returns

@@ -24,7 +24,7 @@ func (b *Builder) BeginOrigin(format string, content io.Reader, sha256 [32]byte)
 
 // GrowOrigin stores a foreign document that is longer than the one in a tree and begins with it. It returns the tree of
 // the new one. See [original.Grow].
-func (b *Builder) GrowOrigin(ctx context.Context, tree string, more io.Reader, sha256 [32]byte) (string, error) {
+func (b *Builder) GrowOrigin(ctx context.Context, tree string, more []byte, sha256 [32]byte) (string, error) {
 	return original.Grow(ctx, b.out, tree, more, sha256)
 }
 

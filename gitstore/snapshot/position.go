@@ -9,7 +9,7 @@ import (
 
 // leafPath returns the path of a leaf in a snapshot, for errors.
 func leafPath(leaf int) string {
-	return above(fanout.Levels-1, leaf*fanout.LeafWidth)
+	return fanout.Path("conversation", fanout.Levels-1, leaf*fanout.LeafWidth)
 }
 
 func messageFile(i int, role domarkx.Role) string {

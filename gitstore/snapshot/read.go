@@ -21,15 +21,14 @@ type Reader struct {
 	version.Reader // of the versions of resources
 	db             *odb.Database
 	objects        object.Reader
-	shallow        string     // path of the file with the boundary of a shallow clone
-	links          *linkWalks // nil within an update
-	files          *fileCache // nil within an update
+	shallow        string      // path of the file with the boundary of a shallow clone
+	links          *linkSearch // nil within an update
 }
 
 // NewReader returns a reader of a repository. shallow is the path of the file with the boundary of a shallow clone
 // (gitrepository-layout(5)), which need not exist.
 func NewReader(db *odb.Database, shallow string) Reader {
-	return Reader{Reader: version.NewReader(db), db: db, objects: object.NewReader(db), shallow: shallow, links: &linkWalks{}, files: &fileCache{}}
+	return Reader{Reader: version.NewReader(db), db: db, objects: object.NewReader(db), shallow: shallow, links: &linkSearch{}}
 }
 
 // maxReserve is the largest number of messages for which memory is allocated at once: a commit message states their number, but
@@ -154,8 +153,8 @@ func (r Reader) parts(ctx context.Context, root []odb.TreeEntry, messages int, a
 		return nil, nil, err
 	}
 	n := 0
-	err = r.walk(ctx, conversation, messages, nil, func(number int, leaf odb.ID) error {
-		entries, err := r.leaf(number, leaf)
+	err = r.walk(ctx, []odb.ID{conversation}, messages, nil, func(number int, leaves []odb.ID) error {
+		entries, err := r.leaf(number, leaves[0])
 		for _, e := range entries {
 			add(e)
 		}
@@ -230,7 +229,7 @@ func (r Reader) entry(root []odb.TreeEntry, k int) (domarkx.Entry, error) {
 // EntriesBetween returns the messages of a snapshot from number from to the one before to, counted from 0. It reads few
 // objects of other messages.
 func (r Reader) EntriesBetween(ctx context.Context, id string, from, to int) (entries []domarkx.Entry, err error) {
-	outside := func(first, end int, _ odb.ID) bool { return first >= to || end <= from }
+	outside := func(first, end int, _ []odb.ID) bool { return first >= to || end <= from }
 	_, err = r.leaves(ctx, id, outside, func(number int, leaf odb.ID) error {
 		some, err := r.leaf(number, leaf)
 		if err == nil {

@@ -1,7 +1,6 @@
 package importer
 
 import (
-	"bytes"
 	"context"
 	"encoding/hex"
 	"fmt"
@@ -126,7 +125,7 @@ func (imp *importer) grow(ctx context.Context, r recognised) (engine.SaveResult,
 // appendGrown commits the messages that were appended to a document.
 func (imp *importer) appendGrown(ctx context.Context, c engine.Change, more *growth, images *attachmentSet) (domarkx.Info, error) {
 	m, grown := imp.manager, more.parsed
-	origin, err := imp.tx.GrowOrigin(ctx, more.origin, bytes.NewReader(more.Added), more.Digest)
+	origin, err := imp.tx.GrowOrigin(ctx, more.origin, more.Added, more.Digest)
 	if err != nil {
 		return domarkx.Info{}, err
 	}

@@ -248,9 +248,7 @@ func (imp *importer) origin(ctx context.Context, in input, e *edit.Edit, isPart 
 	}
 	if e.Base != nil && e.Base.Headers[0].Origin != "" {
 		// An original that this update has stored cannot be read yet. To store it again takes no space.
-		if err := o.Writer.Continue(ctx, e.Base.Headers[0].Origin); err != nil && ctx.Err() != nil {
-			return err
-		}
+		_ = o.Writer.Continue(e.Base.Headers[0].Origin)
 	}
 	var isPlaced bool
 	if o.Placed, isPlaced = e.Messages.(format.Placed); isPlaced && e.Base == nil {
