@@ -38,7 +38,7 @@ type Store struct {
 // Open opens the store of a repository. It writes only to finish or undo the changes of killed processes. The caller closes the
 // store.
 func Open(ctx context.Context, g *gitcmd.Git) (*Store, error) {
-	db, err := odb.Open(g.GitDir, g.CommonDir, g.Hash)
+	db, err := odb.Open(g.ObjectDir, g.Hash)
 	if err != nil {
 		return nil, err
 	}
@@ -94,9 +94,6 @@ func (s *Store) BoundMemory(n int64) { s.db.BoundMemory(n) }
 
 // Git returns what runs git commands in the repository.
 func (s *Store) Git() *gitcmd.Git { return s.git }
-
-// WorkTree returns the top directory of the work tree, or "" in a bare repository.
-func (s *Store) WorkTree() string { return s.git.WorkTree }
 
 // StateDir returns the path of the directory for this program's state in this repository, which is not shared with remotes. The
 // directory may not exist; who creates it gives it the mode 0700.

@@ -36,7 +36,7 @@ func BenchmarkBlobs(b *testing.B) {
 	}
 	input := strings.Join(names, "\n") + "\n"
 	times := race(7, func() {
-		d, err := odb.Open(s.path(".git"), "", oid.SHA1)
+		d, err := odb.Open(s.path(".git")+"/objects", oid.SHA1)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -26,23 +26,48 @@ type File struct {
 	done bool
 }
 
-// Create opens a new file, with that mode whatever the umask, that [File.Commit] moves to a
-// path. Until then, the path has its previous content.
-func Create(path string, perm fs.FileMode) (*File, error) {
-	f := &File{path: path}
+// New opens a new file, with that mode less the umask, for a directory in which [File.Place] names it.
+func New(dir string, perm fs.FileMode) (*File, error) {
+	f := &File{}
 	var err error
-	if f.File, err = CreateUnnamed(filepath.Dir(path), perm); errors.Is(err, errors.ErrUnsupported) {
-		if f.File, err = os.CreateTemp(filepath.Dir(path), TempPrefix); err == nil {
-			f.temp = f.Name()
-		}
+	if f.File, err = CreateUnnamed(dir, perm); errors.Is(err, errors.ErrUnsupported) {
+		f.temp = tempName(dir)
+		f.File, err = os.OpenFile(f.temp, os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)
 	}
 	if err != nil {
 		return nil, err
 	}
+	return f, nil
+}
+
+func tempName(dir string) string {
+	return filepath.Join(dir, TempPrefix+strconv.FormatUint(rand.Uint64(), 36))
+}
+
+// Create opens a new file, with that mode whatever the umask, that [File.Commit] moves to a
+// path. Until then, the path has its previous content.
+func Create(path string, perm fs.FileMode) (*File, error) {
+	f, err := New(filepath.Dir(path), perm)
+	if err != nil {
+		return nil, err
+	}
+	f.path = path
 	if err := f.Chmod(perm); err != nil {
 		return nil, errors.Join(err, f.Abort())
 	}
 	return f, nil
+}
+
+// Place names a file, once, as no file is named. It syncs nothing, and leaves the file open.
+func (f *File) Place(path string) error {
+	if f.temp == "" {
+		return Link(f.File, path)
+	}
+	err := os.Rename(f.temp, path)
+	if err == nil {
+		f.temp = ""
+	}
+	return err
 }
 
 // Commit syncs the file, renames it to its path and syncs the directory. It closes the file.
@@ -86,7 +111,7 @@ func (f *File) CommitNew() error {
 // name gives the file a name that it can be renamed from.
 func (f *File) name() error {
 	for f.temp == "" {
-		temp := filepath.Join(filepath.Dir(f.path), TempPrefix+strconv.FormatUint(rand.Uint64(), 36))
+		temp := tempName(filepath.Dir(f.path))
 		err := Link(f.File, temp)
 		if err == nil {
 			f.temp = temp
@@ -97,7 +122,7 @@ func (f *File) name() error {
 	return nil
 }
 
-// Abort closes and removes the file. It does nothing after Commit.
+// Abort closes the file, and removes it unless Place has named it. It does nothing after Commit.
 func (f *File) Abort() error {
 	if f.done {
 		return nil

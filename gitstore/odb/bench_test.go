@@ -36,7 +36,7 @@ func BenchmarkReadPacked(b *testing.B) {
 	}
 	b.Run("odb", func(b *testing.B) {
 		for b.Loop() {
-			d, err := odb.Open(dir, "", oid.SHA1)
+			d, err := odb.Open(dir+"/objects", oid.SHA1)
 			must(b, err)
 			for _, name := range ids {
 				if _, _, err := d.Read(name); err != nil {
@@ -48,7 +48,7 @@ func BenchmarkReadPacked(b *testing.B) {
 	})
 	b.Run("odb-sizes", func(b *testing.B) {
 		for b.Loop() {
-			d, err := odb.Open(dir, "", oid.SHA1)
+			d, err := odb.Open(dir+"/objects", oid.SHA1)
 			must(b, err)
 			for _, name := range ids {
 				if _, _, err := d.Size(name); err != nil {
@@ -168,7 +168,7 @@ func BenchmarkOpen(b *testing.B) {
 	dir := bare(b)
 	blob := id(b, gitInput(b, dir, "hello", "hash-object", "-w", "--stdin"))
 	for b.Loop() {
-		d, err := odb.Open(dir, "", oid.SHA1)
+		d, err := odb.Open(dir+"/objects", oid.SHA1)
 		must(b, err)
 		_, err = d.Blob(blob)
 		must(b, err)

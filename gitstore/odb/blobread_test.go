@@ -58,7 +58,7 @@ func newChunked(t *testing.T) testContent {
 // read reads the content in one call, without verifying its SHA-256.
 func (c testContent) read(t *testing.T) ([]byte, error) {
 	t.Helper()
-	d, err := odb.Open(c.dir, "", oid.SHA1)
+	d, err := odb.Open(c.dir+"/objects", oid.SHA1)
 	must(t, err)
 	defer d.Close()
 	l, size, err := chunked.Open(d, c.pointer, c.chunks)

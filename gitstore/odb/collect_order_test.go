@@ -66,7 +66,7 @@ func collectDuring(t *testing.T, template string, kind collection, death, begin,
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "r.git")
 	must(t, os.CopyFS(dir, os.DirFS(template)))
-	d, err := odb.Open(dir, "", oid.SHA1)
+	d, err := odb.Open(dir+"/objects", oid.SHA1)
 	must(t, err)
 	defer d.Close()
 	b := d.Begin()
@@ -123,7 +123,7 @@ func collectDuring(t *testing.T, template string, kind collection, death, begin,
 
 // readWhole reads a commit with its tree and blobs, as a new process does.
 func readWhole(dir string, tip odb.ID) error {
-	d, err := odb.Open(dir, "", oid.SHA1)
+	d, err := odb.Open(dir+"/objects", oid.SHA1)
 	if err != nil {
 		return err
 	}

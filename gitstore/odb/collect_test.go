@@ -167,7 +167,7 @@ func TestPackMeetsPrune(t *testing.T) {
 // child is run in a process that will be killed. It writes and prints each acknowledged ref with its
 // commit.
 func child(dir, name string) {
-	d, err := odb.Open(dir, "", oid.SHA1)
+	d, err := odb.Open(dir+"/objects", oid.SHA1)
 	if err != nil {
 		fmt.Println("error", err)
 		return

@@ -75,7 +75,7 @@ func TestConsolidate(t *testing.T) {
 
 func TestConsolidateSHA256(t *testing.T) {
 	dir := gittest.Init(t, "--bare", "--object-format=sha256")
-	d, err := odb.Open(dir, "", oid.SHA256)
+	d, err := odb.Open(dir+"/objects", oid.SHA256)
 	must(t, err)
 	defer d.Close()
 	turns(t, d, dir, odb.JoinPacks)

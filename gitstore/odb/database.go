@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -42,37 +41,20 @@ type packedFunc func(p *pack, x *packidx.Index, i int) error
 // errGone reports that the file of a pack was removed after the list of packs was read.
 var errGone = errors.New("pack was removed")
 
-// Open opens the object database of a repository that names its objects by a hash function. gitDir is its Git directory. commonDir is the directory that its work
-// trees share; "" stands for the one that the file commondir in gitDir names, or gitDir itself. As in Git, the
-// environment variable GIT_OBJECT_DIRECTORY replaces the object directory, and GIT_ALTERNATE_OBJECT_DIRECTORIES adds to
-// objects/info/alternates (git(1)).
+// Open opens the object database of a repository that names its objects by a hash function, given its object directory. As in Git, the
+// environment variable GIT_ALTERNATE_OBJECT_DIRECTORIES adds to objects/info/alternates (git(1)).
 //
 // Open reads no pack. It returns [domarkx.ErrNotFound] for a directory without objects.
-func Open(gitDir, commonDir string, by oid.Hash) (*Database, error) {
-	if commonDir == "" {
-		commonDir = gitDir
-		name, err := os.ReadFile(filepath.Join(gitDir, "commondir"))
-		if err == nil {
-			commonDir = strings.TrimRight(string(name), "\r\n")
-			if !filepath.IsAbs(commonDir) {
-				commonDir = filepath.Join(gitDir, commonDir)
-			}
-		} else if !errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("open repository %q: %w", gitDir, err)
-		}
-	}
-	objects := os.Getenv("GIT_OBJECT_DIRECTORY")
-	if objects == "" {
-		objects = filepath.Join(commonDir, "objects")
-	}
+func Open(objects string, by oid.Hash) (*Database, error) {
+	repository := filepath.Dir(objects)
 	if info, err := os.Stat(objects); errors.Is(err, fs.ErrNotExist) || err == nil && !info.IsDir() {
-		return nil, fmt.Errorf("open objects of repository %q: %q: %w, expected a directory", gitDir, objects, domarkx.ErrNotFound)
+		return nil, fmt.Errorf("open objects of repository %q: %q: %w, expected a directory", repository, objects, domarkx.ErrNotFound)
 	} else if err != nil {
-		return nil, fmt.Errorf("open objects of repository %q: %w", gitDir, err)
+		return nil, fmt.Errorf("open objects of repository %q: %w", repository, err)
 	}
 	dirs, err := withAlternates(objects, os.Getenv("GIT_ALTERNATE_OBJECT_DIRECTORIES"), by)
 	if err != nil {
-		return nil, fmt.Errorf("open objects of repository %q: %w", gitDir, err)
+		return nil, fmt.Errorf("open objects of repository %q: %w", repository, err)
 	}
 	return &Database{dirs: dirs, hash: by, scanned: make([]time.Time, len(dirs))}, nil
 }

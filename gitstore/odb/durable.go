@@ -10,14 +10,15 @@ import (
 	"syscall"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/gitstore/atomicfile"
 )
 
 // syncContent makes the contents of files durable before they get their names.
-func syncContent(files ...newFile) error {
+func syncContent(files ...*atomicfile.File) error {
 	errs := make([]error, len(files))
 	var group sync.WaitGroup
 	for i, f := range files { // at once, so that they wait for the disk together
-		group.Go(func() { errs[i] = writeError("sync pack", f.f.Sync()) })
+		group.Go(func() { errs[i] = writeError("sync pack", f.Sync()) })
 	}
 	group.Wait()
 	return errors.Join(errs...)

@@ -10,7 +10,7 @@ var (
 // Die closes the files of a batch, and with them their locks, as if its process had been killed.
 func Die(b *Batch) {
 	if w := b.pack; w != nil && w.keep != nil {
-		w.keep.file.discard()
+		w.keep.file.Abort()
 		w.close()
 	}
 	b.state = ended

@@ -65,7 +65,7 @@ func FuzzPack(f *testing.F) {
 		whole := append(append(bytes.Clone(pack[:12]), body...), pack[len(pack)-20:]...)
 		os.Remove(base + ".pack")
 		must(t, os.WriteFile(base+".pack", whole, 0o644))
-		d, err := odb.Open(filepath.Dir(filepath.Dir(filepath.Dir(base))), "", oid.SHA1)
+		d, err := odb.Open(filepath.Dir(filepath.Dir(base)), oid.SHA1)
 		must(t, err)
 		defer d.Close()
 		for _, id := range ids {

@@ -21,7 +21,7 @@ const keepMark = "git-domarkx\n"
 
 // A keep is a .keep file that this process has locked. The file has no name until the pack is written.
 type keep struct {
-	file newFile
+	file *atomicfile.File
 	pack string // path of its pack without the extension; "" before the files have names
 }
 
@@ -33,12 +33,11 @@ func (d *Database) newKeep() (_ *keep, err error) {
 	if k.file, err = d.createInPack(); err != nil {
 		return nil, err
 	}
-	if _, err = k.file.f.WriteString(keepMark); err == nil {
-		err = lockFile(k.file.f)
+	if _, err = k.file.WriteString(keepMark); err == nil {
+		err = lockFile(k.file.File)
 	}
 	if err != nil {
-		k.file.discard()
-		return nil, writeError("keep pack", err)
+		return nil, writeError("keep pack", errors.Join(err, k.file.Abort()))
 	}
 	return k, nil
 }
@@ -49,7 +48,7 @@ func (k *keep) release() error {
 	if k.pack != "" {
 		err = removeIfThere(k.pack + ".keep")
 	}
-	k.file.discard()
+	_ = k.file.Abort() // it is closed, and so unlocked
 	return err
 }
 

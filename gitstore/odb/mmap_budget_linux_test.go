@@ -18,7 +18,7 @@ import (
 // mapping.
 func TestBoundMemory(t *testing.T) {
 	dir := bare(t)
-	d, err := odb.Open(dir, "", oid.SHA1)
+	d, err := odb.Open(dir+"/objects", oid.SHA1)
 	must(t, err)
 	readers := 4
 	if testing.Short() {
@@ -38,7 +38,7 @@ func TestBoundMemory(t *testing.T) {
 	must(t, b.Settle())
 	must(t, d.Close())
 	for bound, least := range map[int64]int64{0: 25 << 20, 4 << 20: 1} {
-		d, err := odb.Open(dir, "", oid.SHA1)
+		d, err := odb.Open(dir+"/objects", oid.SHA1)
 		must(t, err)
 		if bound > 0 {
 			d.BoundMemory(bound)

@@ -52,10 +52,10 @@ func (w *packWriter) finish() error {
 	w.keep.pack = base
 	// The index comes last, because Git sees the pack as soon as it has an index.
 	for _, part := range []struct {
-		file *newFile
+		file *atomicfile.File
 		name string
-	}{{&w.keep.file, base + ".keep"}, {&w.pack, base + ".pack"}, {&w.idx, base + ".idx"}} {
-		if err := part.file.place(part.name); err != nil {
+	}{{w.keep.file, base + ".keep"}, {w.pack, base + ".pack"}, {w.idx, base + ".idx"}} {
+		if err := part.file.Place(part.name); err != nil {
 			return writeError("name pack", err)
 		}
 	}
@@ -65,16 +65,16 @@ func (w *packWriter) finish() error {
 // seal writes the number of objects and the checksum into the pack.
 func (w *packWriter) seal() (sum []byte, err error) {
 	header := binary.BigEndian.AppendUint32([]byte("PACK\x00\x00\x00\x02"), uint32(len(w.index)))
-	if _, err := w.pack.f.WriteAt(header, 0); err != nil {
+	if _, err := w.pack.WriteAt(header, 0); err != nil {
 		return nil, err
 	}
 	h := w.d.hash.New()
-	size, err := io.Copy(h, io.NewSectionReader(w.pack.f, 0, 1<<62))
+	size, err := io.Copy(h, io.NewSectionReader(w.pack, 0, 1<<62))
 	if err != nil {
 		return nil, err
 	}
 	sum = h.Sum(nil)
-	_, err = w.pack.f.WriteAt(sum, size)
+	_, err = w.pack.WriteAt(sum, size)
 	return sum, err
 }
 
@@ -82,10 +82,10 @@ func (w *packWriter) writeIndex(sum []byte) (err error) {
 	if w.idx, err = w.d.createInPack(); err != nil {
 		return err
 	}
-	return writeError("write pack index", packidx.Write(w.idx.f, w.d.hash, w.index, sum))
+	return writeError("write pack index", packidx.Write(w.idx, w.d.hash, w.index, sum))
 }
 
 // close closes the files of a finished pack.
 func (w *packWriter) close() error {
-	return errors.Join(w.pack.close(), w.idx.close())
+	return errors.Join(w.pack.Close(), w.idx.Close())
 }

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/domarkx/domarkx/gitstore/atomicfile"
 	"github.com/domarkx/domarkx/gitstore/odb/delta"
 	"github.com/domarkx/domarkx/gitstore/odb/packfile"
 	"github.com/domarkx/domarkx/gitstore/odb/packidx"
@@ -16,7 +17,7 @@ import (
 // few places of the pack.
 type packWriter struct {
 	d       *Database
-	pack    newFile
+	pack    *atomicfile.File
 	group   *group
 	trees   *group
 	order   chan *group // groups to write, in order
@@ -27,8 +28,8 @@ type packWriter struct {
 
 	failed atomic.Pointer[error] // the first error of write
 
-	keep *keep // nil until the pack is complete
-	idx  newFile
+	keep *keep            // nil until the pack is complete
+	idx  *atomicfile.File // nil before that
 }
 
 // A group is a sequence of objects that are compressed and written together.
@@ -158,7 +159,7 @@ func appendOffset(b []byte, back int64) []byte {
 
 // put writes to the pack. After an error it returns false.
 func (w *packWriter) put(data []byte) bool {
-	if _, err := w.pack.f.Write(data); err != nil {
+	if _, err := w.pack.Write(data); err != nil {
 		err = writeError("write pack", err)
 		w.failed.Store(&err)
 	}
@@ -209,7 +210,7 @@ func (w *packWriter) write() {
 // readBase returns the content of a base from the pack, or nil if it cannot be read.
 func (w *packWriter) readBase(b *delta.Base) []byte {
 	packed := make([]byte, b.Packed[1]-b.Packed[0])
-	if _, err := w.pack.f.ReadAt(packed, b.Packed[0]); err != nil {
+	if _, err := w.pack.ReadAt(packed, b.Packed[0]); err != nil {
 		return nil
 	}
 	content, err := decompress(packed, int64(b.Size))
@@ -233,8 +234,10 @@ func (w *packWriter) stop() {
 // abort removes the files of the pack.
 func (w *packWriter) abort() {
 	w.stop()
-	w.pack.discard()
-	w.idx.discard()
+	_ = w.pack.Abort()
+	if w.idx != nil {
+		_ = w.idx.Abort()
+	}
 	if w.keep != nil {
 		if w.keep.pack != "" {
 			os.Remove(w.keep.pack + ".idx")

@@ -65,7 +65,7 @@ func bare(t testing.TB) string {
 
 func open(t testing.TB, gitDir string) *odb.Database {
 	t.Helper()
-	d, err := odb.Open(gitDir, "", oid.SHA1)
+	d, err := odb.Open(gitDir+"/objects", oid.SHA1)
 	if err != nil {
 		t.Fatal(err)
 	}

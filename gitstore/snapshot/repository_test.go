@@ -39,7 +39,7 @@ type repository struct {
 func newRepository(t *testing.T) repository {
 	t.Helper()
 	dir := filepath.Join(gittest.Init(t), ".git")
-	db, err := odb.Open(dir, "", oid.SHA1)
+	db, err := odb.Open(dir+"/objects", oid.SHA1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,7 @@ type hostileTrees struct {
 
 func newHostileTrees(t *testing.T, dir string) hostileTrees {
 	t.Helper()
-	db, err := odb.Open(dir, "", oid.SHA1)
+	db, err := odb.Open(dir+"/objects", oid.SHA1)
 	if err != nil {
 		t.Fatal(err)
 	}

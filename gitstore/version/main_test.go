@@ -23,7 +23,7 @@ func newRepository(tb testing.TB) string {
 // open opens the versions in a bare repository.
 func open(tb testing.TB, dir string) version.Reader {
 	tb.Helper()
-	db, err := odb.Open(dir, "", oid.SHA1)
+	db, err := odb.Open(dir+"/objects", oid.SHA1)
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -91,7 +91,7 @@ func newGraph(ctx context.Context, store *gitstore.Store) (*graph, map[Kind][]re
 		return nil, nil, err
 	}
 	// A database of its own gets nothing from the remote of a partial clone: objects that are missing take no space.
-	db, err := odb.Open(git.GitDir, git.CommonDir, git.Hash)
+	db, err := odb.Open(git.ObjectDir, git.Hash)
 	if err != nil {
 		return nil, nil, err
 	}

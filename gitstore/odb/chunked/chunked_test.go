@@ -296,7 +296,7 @@ func bare(t testing.TB) string {
 // open opens the objects of a bare repository.
 func open(t testing.TB, dir string) *odb.Database {
 	t.Helper()
-	d, err := odb.Open(dir, "", oid.SHA1)
+	d, err := odb.Open(dir+"/objects", oid.SHA1)
 	must(t, err)
 	t.Cleanup(func() { must(t, d.Close()) })
 	return d
