@@ -21,33 +21,25 @@ const minAbbreviation = 4
 // digits. It returns [domarkx.ErrNotFound] if there is none, and [domarkx.ErrInvalid] if there are several or
 // prefix is not valid.
 func (s *Store) Find(ctx context.Context, tip, prefix string) (domarkx.Info, error) {
-	candidates, err := s.candidates(ctx, prefix)
-	if err != nil {
-		return domarkx.Info{}, fmt.Errorf("snapshot %q: %w", prefix, err)
-	}
-	found, err := s.SnapshotAmong(ctx, tip, candidates)
-	switch {
-	case errors.Is(err, domarkx.ErrNotFound):
-		err = fmt.Errorf("snapshot %q: %w in this session, git domarkx log lists its snapshots", prefix, err)
-	case err != nil:
-		err = fmt.Errorf("snapshot %q: %w", prefix, err)
-	}
-	return found, err
+	return find(ctx, s, tip, prefix, s.SnapshotAmong, "snapshot", "in this session, git domarkx log lists its snapshots")
 }
 
 // FindVersion is like [Store.Find], but for workspace versions. The result has the resources of the version, but not the
 // name of the workspace.
 func (s *Store) FindVersion(ctx context.Context, tip, prefix string) (domarkx.Version, error) {
+	return find(ctx, s, tip, prefix, s.VersionAmong, "version", "in this workspace, git domarkx workspace log lists its versions")
+}
+
+// find returns what among finds of the objects whose ids begin with prefix. noun and where are for errors.
+func find[T any](ctx context.Context, s *Store, tip, prefix string, among func(ctx context.Context, tip string, candidates []string) (T, error), noun, where string) (found T, err error) {
 	candidates, err := s.candidates(ctx, prefix)
-	if err != nil {
-		return domarkx.Version{}, fmt.Errorf("version %q: %w", prefix, err)
+	if err == nil {
+		if found, err = among(ctx, tip, candidates); errors.Is(err, domarkx.ErrNotFound) {
+			err = fmt.Errorf("%w %s", err, where)
+		}
 	}
-	found, err := s.VersionAmong(ctx, tip, candidates)
-	switch {
-	case errors.Is(err, domarkx.ErrNotFound):
-		err = fmt.Errorf("version %q: %w in this workspace, git domarkx workspace log lists its versions", prefix, err)
-	case err != nil:
-		err = fmt.Errorf("version %q: %w", prefix, err)
+	if err != nil {
+		err = fmt.Errorf("%s %q: %w", noun, prefix, err)
 	}
 	return found, err
 }

@@ -43,21 +43,13 @@ const maxFscks = 5
 
 func (s *Store) fsck(ctx context.Context, progress func(done, total int)) ([]snapshot.Finding, error) {
 	c := snapshot.NewChecker(s.Reader)
-	var findings []snapshot.Finding
-	report := func(severity, what, where, fix string) {
-		findings = append(findings, snapshot.Finding{Severity: severity, What: what, Where: where, Fix: fix})
-	}
-	prefixes := []string{refname.RemotePrefix}
-	for _, k := range refname.Kinds {
-		prefixes = append(prefixes, k.Prefix, k.Trash)
-	}
-	for _, prefix := range prefixes {
+	for _, prefix := range refname.Prefixes() {
 		damaged, err := s.refs.Damaged(prefix)
 		if err != nil {
 			return nil, err
 		}
 		for _, err := range damaged {
-			report("error", err.Error(), prefix, "git update-ref -d removes the ref; then "+snapshot.FixRestore)
+			c.Report("error", err.Error(), prefix, "git update-ref -d removes the ref; then "+snapshot.FixRestore)
 		}
 	}
 	var named []namedRef
@@ -66,12 +58,12 @@ func (s *Store) fsck(ctx context.Context, progress func(done, total int)) ([]sna
 		if err != nil {
 			return nil, err
 		}
-		named = append(named, checkNames(k, live, report)...)
+		named = append(named, checkNames(k, live, c.Report)...)
 		trash, err := s.refs.List(k.Trash)
 		if err != nil {
 			return nil, err
 		}
-		named = append(named, checkTrashNames(k, trash, report)...)
+		named = append(named, checkTrashNames(k, trash, c.Report)...)
 	}
 	for i, ref := range named {
 		if progress != nil {
@@ -82,10 +74,10 @@ func (s *Store) fsck(ctx context.Context, progress func(done, total int)) ([]sna
 			check = c.Workspace
 		}
 		if err := check(ctx, ref.name, ref.id); err != nil {
-			return append(findings, c.Findings...), err
+			return c.Findings, err
 		}
 	}
-	return append(findings, c.Findings...), nil
+	return c.Findings, nil
 }
 
 // A namedRef is a ref, live or in the trash, with its kind and the name in it.
@@ -96,26 +88,22 @@ type namedRef struct {
 
 // rollBackAll moves all refs back whose commits are missing, as any command does that reads such a ref, and reports them.
 func (s *Store) rollBackAll(ctx context.Context) (findings []snapshot.Finding, err error) {
-	for _, k := range refname.Kinds {
-		for _, prefix := range []string{k.Prefix, k.Trash} {
-			refs, err := s.refs.List(prefix)
-			if err != nil {
-				return nil, err
-			}
-			for _, ref := range refs {
-				if !s.isMissing(ref.ID) {
-					continue
-				}
-				_, back, err := s.lockedRollBack(ctx, ref.Name)
-				switch {
-				case ctx.Err() != nil:
-					return nil, ctx.Err()
-				case err == nil && back != nil:
-					findings = append(findings, snapshot.Finding{Severity: "error", What: back.Error(), Where: ref.Name, Fix: "nothing; if a remote has newer snapshots, git domarkx pull"})
-				case err != nil && back == nil:
-					findings = append(findings, snapshot.Finding{Severity: "error", What: "looking for the last intact commit: " + err.Error(), Where: ref.Name, Fix: "make the repository writable, and run fsck again"})
-				}
-			}
+	refs, err := s.refsBelow(refname.Sessions.Prefix, refname.Sessions.Trash, refname.Workspaces.Prefix, refname.Workspaces.Trash)
+	if err != nil {
+		return nil, err
+	}
+	for _, ref := range refs {
+		if !s.isMissing(ref.ID) {
+			continue
+		}
+		_, back, err := s.lockedRollBack(ctx, ref.Name)
+		switch {
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case err == nil && back != nil:
+			findings = append(findings, snapshot.Finding{Severity: "error", What: back.Error(), Where: ref.Name, Fix: "nothing; if a remote has newer snapshots, git domarkx pull"})
+		case err != nil && back == nil:
+			findings = append(findings, snapshot.Finding{Severity: "error", What: "looking for the last intact commit: " + err.Error(), Where: ref.Name, Fix: "make the repository writable, and run fsck again"})
 		}
 	}
 	return findings, nil

@@ -1,6 +1,7 @@
 package gitstore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -224,20 +225,14 @@ func (s *Store) Trash(ctx context.Context) ([]TrashedSession, error) {
 		removed = append(removed, TrashedSession{Info: info, Ref: ref.Name, At: at})
 	}
 	slices.SortFunc(removed, func(a, b TrashedSession) int {
-		if c := strings.Compare(a.Name, b.Name); c != 0 {
-			return c
-		}
-		return a.At.Compare(b.At)
+		return cmp.Or(strings.Compare(a.Name, b.Name), a.At.Compare(b.At))
 	})
 	return removed, errors.Join(errs...)
 }
 
-// Trashed returns the tips of the sessions with that name in the trash, as ids of snapshots, in the order of their removal.
-func (s *Store) Trashed(_ context.Context, name string) ([]string, error) {
-	return s.trashed(refname.Sessions, name)
-}
-
-func (s *Store) trashed(k refname.Kind, name string) ([]string, error) {
+// Trashed returns the tips of the sessions or workspaces with that name in the trash, as ids of their commits, in the order of their
+// removal.
+func (s *Store) Trashed(k refname.Kind, name string) ([]string, error) {
 	refs, err := s.refs.List(k.Trash + name + "@")
 	if err != nil {
 		return nil, err

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/gitstore/codec"
@@ -68,7 +67,8 @@ func (tx *Tx) Redact(_ context.Context, moves map[string]string, keep bool) ([]s
 			continue // a remote-tracking ref, or the former commit is not kept
 		}
 		name, _, _ = strings.Cut(name, "@")
-		to, err := tx.freeReplaced(k, name)
+		at, err := tx.freeTime(name, k.Replaced)
+		to := k.Replaced + name + "@" + at
 		if err == nil {
 			err = tx.move(to, old)
 		}
@@ -78,16 +78,6 @@ func (tx *Tx) Redact(_ context.Context, moves map[string]string, keep bool) ([]s
 		kept = append(kept, to)
 	}
 	return kept, nil
-}
-
-// freeReplaced returns an unused ref for a replaced history, with the present time or the first later one that is unused.
-func (tx *Tx) freeReplaced(k refname.Kind, name string) (string, error) {
-	for at := time.Now().UTC(); ; at = at.Add(time.Second) {
-		ref := k.Replaced + name + "@" + at.Format(refname.TrashTime)
-		if there, err := tx.ref(ref); err != nil || there == "" {
-			return ref, err
-		}
-	}
 }
 
 // IsReplaced reports whether the trash has the history of a session that a redaction replaced.

@@ -136,11 +136,7 @@ func (s *Store) clearReplaced(path string) (*redacting, error) {
 	if err := s.refs.Forget(slices.Sorted(maps.Keys(r.Before))...); err != nil {
 		return nil, err
 	}
-	var prefixes []string
-	for _, k := range refname.Kinds {
-		prefixes = append(prefixes, k.Prefix, k.Trash)
-	}
-	return r, s.refs.ForgetValues(func(id string) bool { _, ok := r.Replaced[id]; return ok }, append(prefixes, refname.RemotePrefix)...)
+	return r, s.refs.ForgetValues(func(id string) bool { _, ok := r.Replaced[id]; return ok }, refname.Prefixes()...)
 }
 
 // unfinished returns the redaction that is not finished, or nil, and whether its refs have moved.

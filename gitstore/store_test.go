@@ -15,6 +15,7 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/gitstore"
+	"github.com/domarkx/domarkx/gitstore/refname"
 )
 
 // golden compares with a file of testdata; UPDATE_GOLDEN=1 writes it.
@@ -181,7 +182,7 @@ func TestTrash(t *testing.T) {
 	remove("a/b")
 	second := save(t, s, "a", conversation(3))
 	remove("a")
-	ids, err := s.Trashed(ctx, "a")
+	ids, err := s.Trashed(refname.Sessions, "a")
 	if !slices.Equal(ids, []string{first.ID, second.ID}) || err != nil {
 		t.Errorf("in the trash are %v, %v", ids, err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/domarkx/domarkx/format/domarkx"
@@ -68,17 +69,11 @@ func (tx *Tx) move(ref, id string) error {
 // refChanges returns the changes of the transaction, sorted by ref.
 func (tx *Tx) refChanges() []refdb.Change {
 	var changes []refdb.Change
-	for ref, id := range tx.next {
-		if old := tx.seen[ref]; old != id {
-			changes = append(changes, refdb.Change{Ref: ref, Old: old, New: id})
+	for _, ref := range slices.Sorted(maps.Keys(tx.next)) {
+		if old, now := tx.seen[ref], tx.next[ref]; old != now {
+			changes = append(changes, refdb.Change{Ref: ref, Old: old, New: now})
 		}
 	}
-	slices.SortFunc(changes, func(a, b refdb.Change) int {
-		if a.Ref < b.Ref {
-			return -1
-		}
-		return 1
-	})
 	return changes
 }
 

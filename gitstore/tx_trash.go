@@ -27,7 +27,7 @@ func (tx *Tx) toTrash(k refname.Kind, name string) error {
 	}
 	at, ok := tx.removed[name]
 	if !ok {
-		if at, err = tx.freeTime(name); err != nil {
+		if at, err = tx.freeTime(name, refname.Sessions.Trash, refname.Workspaces.Trash); err != nil {
 			return err
 		}
 		tx.removed[name] = at
@@ -37,12 +37,12 @@ func (tx *Tx) toTrash(k refname.Kind, name string) error {
 }
 
 // freeTime returns the time for a ref in the trash: the present second, or the first later one for which the name has no ref
-// there.
-func (tx *Tx) freeTime(name string) (string, error) {
+// below any of the prefixes.
+func (tx *Tx) freeTime(name string, prefixes ...string) (string, error) {
 	for at := time.Now().UTC(); ; at = at.Add(time.Second) {
 		text, free := at.Format(refname.TrashTime), true
-		for _, k := range refname.Kinds {
-			there, err := tx.ref(k.Trash + name + "@" + text)
+		for _, prefix := range prefixes {
+			there, err := tx.ref(prefix + name + "@" + text)
 			if err != nil {
 				return "", err
 			}

@@ -90,12 +90,6 @@ func (tx *Tx) WorkspaceFromTrash(ctx context.Context, name string) (domarkx.Vers
 	return tx.NamedVersion(ctx, name, id)
 }
 
-// TrashedWorkspaces returns the tips of the workspaces with that name in the trash, as ids of versions, in the order of their
-// removal.
-func (s *Store) TrashedWorkspaces(_ context.Context, name string) ([]string, error) {
-	return s.trashed(refname.Workspaces, name)
-}
-
 // WorkspaceTipOrNone is like [Store.WorkspaceTip], but returns a zero version if the workspace does
 // not exist.
 func (s *Store) WorkspaceTipOrNone(ctx context.Context, name string) (domarkx.Version, error) {

@@ -18,6 +18,7 @@ import (
 	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/gitstore"
 	"github.com/domarkx/domarkx/gitstore/derived"
+	"github.com/domarkx/domarkx/gitstore/refname"
 )
 
 // resource returns a resource whose directory has one file with that content.
@@ -340,7 +341,7 @@ func TestWorkspaceTrash(t *testing.T) {
 		t.Errorf("nothing left: %v", err)
 	}
 	update(t, s, func(tx *gitstore.Tx) error { return tx.WorkspaceToTrash(ctx, "plan") })
-	if ids, err := s.TrashedWorkspaces(ctx, "plan"); err != nil || !slices.Equal(ids, []string{one.ID}) {
+	if ids, err := s.Trashed(refname.Workspaces, "plan"); err != nil || !slices.Equal(ids, []string{one.ID}) {
 		t.Errorf("%v, %v", ids, err)
 	}
 	update(t, s, func(tx *gitstore.Tx) error { _, err := tx.WorkspaceFromTrash(ctx, "plan"); return err })

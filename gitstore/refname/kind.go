@@ -31,6 +31,11 @@ var (
 // or pushed to.
 const RemotePrefix = "refs/domarkx-remotes/"
 
+// Prefixes returns the prefixes of remote-tracking refs, and of the refs of each kind with those in the trash.
+func Prefixes() []string {
+	return []string{RemotePrefix, Sessions.Prefix, Sessions.Trash, Workspaces.Prefix, Workspaces.Trash}
+}
+
 // Ref returns the ref of the object with that name.
 func (k Kind) Ref(name string) string { return k.Prefix + name }
 

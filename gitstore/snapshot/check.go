@@ -47,7 +47,8 @@ func NewChecker(r Reader) Checker {
 	return c
 }
 
-func (c *Checker) report(severity, what, where, fix string) {
+// Report adds a finding.
+func (c *Checker) Report(severity, what, where, fix string) {
 	c.Findings = append(c.Findings, Finding{severity, what, where, fix})
 }
 
@@ -60,7 +61,7 @@ func (c *Checker) damaged(ctx context.Context, err error, where string) error {
 	if errors.Is(err, domarkx.ErrUnsupported) {
 		fix = "use a newer git-domarkx"
 	}
-	c.report("error", err.Error(), where, fix)
+	c.Report("error", err.Error(), where, fix)
 	return nil
 }
 
@@ -124,7 +125,7 @@ func (c *Checker) history(ctx context.Context, tip string, check func(id string)
 			queue = append(queue, p.id)
 		}
 		if len(parents) > 0 && number != a.number {
-			c.report("warning", fmt.Sprintf("its number is %d, expected %d", a.number, number), where, "nothing: numbers are only shown")
+			c.Report("warning", fmt.Sprintf("its number is %d, expected %d", a.number, number), where, "nothing: numbers are only shown")
 		}
 	}
 	return nil

@@ -37,8 +37,13 @@ func (c *Checker) checkVersion(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
+	return c.resourcesAfter(ctx, nil, v)
+}
+
+// resourcesAfter checks the files of a workspace version that are not in base, the versions of another one's resources by id.
+func (c *Checker) resourcesAfter(ctx context.Context, base map[string]string, v domarkx.Version) error {
 	for _, r := range v.Resources {
-		if err := c.extents.Check(ctx, "", r.Version); err != nil {
+		if err := c.extents.Check(ctx, base[r.ID], r.Version); err != nil {
 			return fmt.Errorf("resource %q: %w", r.ID, err)
 		}
 	}
@@ -65,23 +70,26 @@ func (c *Checker) noteLink(e domarkx.Entry) {
 	}
 }
 
+// unlinked returns the noted links to commits that are not parents of a snapshot in the history of tip.
+func (c *Checker) unlinked(ctx context.Context, tip string) ([]string, error) {
+	links := slices.Sorted(maps.Keys(c.links))
+	linked, err := c.Linked(ctx, tip, links)
+	return slices.DeleteFunc(links, func(link string) bool { return linked[link] }), err
+}
+
 // checkLinks adds findings for links of messages to commits that are not parents of a snapshot in the session's
 // history.
 func (c *Checker) checkLinks(ctx context.Context, name, tip string) error {
-	links := slices.Sorted(maps.Keys(c.links))
-	linked, err := c.Linked(ctx, tip, links)
+	links, err := c.unlinked(ctx, tip)
 	if err != nil {
 		return ctx.Err() // reported already
 	}
 	for _, link := range links {
-		if linked[link] {
-			continue
-		}
 		what := "is linked by a message, but not a parent of any of the snapshots"
 		if id, err := odb.ParseID(link); err != nil || !c.db.Has(id) {
 			what = "is linked by a message, but missing, and not a parent of any of the snapshots"
 		}
-		c.report("error", fmt.Sprintf("workspace version %s %s", link, what), name+"@"+tip, "nothing uses that link; git domarkx pull fetches the session from a remote that has all of it")
+		c.Report("error", fmt.Sprintf("workspace version %s %s", link, what), name+"@"+tip, "nothing uses that link; git domarkx pull fetches the session from a remote that has all of it")
 	}
 	return nil
 }

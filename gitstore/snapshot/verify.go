@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/gitstore/codec"
@@ -106,24 +104,32 @@ func (v *verifier) commit(ctx context.Context, id odb.ID) error {
 	return nil
 }
 
-// snapshot checks a snapshot.
+// snapshot checks a snapshot. Its base is the first of its parents. Those that a shallow clone does not have are left out.
 func (v *verifier) snapshot(ctx context.Context, c *codec.Commit, info domarkx.Info) error {
-	before, linked, cut, err := v.parents(info.ID, c)
-	if err != nil {
-		return err
-	}
-	if !cut && !slices.Equal(slices.Concat(before, linked), idStrings(c.Parents)) {
-		return fmt.Errorf("%w: a workspace version is a parent before a snapshot", domarkx.ErrCorrupt)
-	}
 	number, base, first := 1, snapshotBase{}, ""
-	for i, p := range before {
-		root, info, err := v.c.root(p)
+	linked, cut := false, false
+	for _, p := range c.Parents {
+		before, err := v.c.Info(ctx, p.String())
+		switch {
+		case errors.Is(err, codec.ErrNoSnapshot):
+			linked = true
+			_, _, _, err = v.c.version(p)
+		case err == nil && linked:
+			return fmt.Errorf("%w: a workspace version is a parent before a snapshot", domarkx.ErrCorrupt)
+		case err == nil && first == "":
+			base.messages, first = before.Messages, p.String()
+			base.root, _, err = v.c.root(first)
+		}
+		if errors.Is(err, domarkx.ErrNotFound) {
+			if shallow, e := v.c.isShallow(info.ID); e == nil && shallow {
+				cut = true
+				continue
+			}
+		}
 		if err != nil {
-			return err
+			return fmt.Errorf("parent %.12s: %w", p, err)
 		}
-		if number = max(number, info.Number+1); i == 0 {
-			base, first = snapshotBase{root, info.Messages}, p
-		}
+		number = max(number, before.Number+1)
 	}
 	if err := checkNumber(number, info.Number, cut); err != nil {
 		return err
@@ -133,30 +139,6 @@ func (v *verifier) snapshot(ctx context.Context, c *codec.Commit, info domarkx.I
 		return err
 	}
 	return v.checks.Snapshot(ctx, info.ID, first, same)
-}
-
-// parents returns the parents of a snapshot: snapshots, and the workspace versions to which it links. cut reports
-// whether a shallow clone does not have some of them.
-func (v *verifier) parents(id string, c *codec.Commit) (before, linked []string, cut bool, err error) {
-	for _, p := range c.Parents {
-		_, _, err := v.c.snapshot(p.String())
-		if errors.Is(err, codec.ErrNoSnapshot) {
-			if _, _, _, err = v.c.version(p); err == nil {
-				linked = append(linked, p.String())
-			}
-		} else if err == nil {
-			before = append(before, p.String())
-		}
-		if errors.Is(err, domarkx.ErrNotFound) {
-			if shallow, e := v.c.isShallow(id); e == nil && shallow {
-				return nil, nil, true, nil
-			}
-		}
-		if err != nil {
-			return nil, nil, false, fmt.Errorf("parent %.12s: %w", p, err)
-		}
-	}
-	return before, linked, false, nil
 }
 
 // checkNumber compares the number of a commit with the one that follows from its parents.
@@ -207,12 +189,7 @@ func (v *verifier) versionAfter(ctx context.Context, now domarkx.Version) error 
 			base[r.ID] = r.Version
 		}
 	}
-	for _, r := range now.Resources {
-		if err := v.c.extents.Check(ctx, base[r.ID], r.Version); err != nil {
-			return fmt.Errorf("resource %q: %w", r.ID, err)
-		}
-	}
-	return nil
+	return v.c.resourcesAfter(ctx, base, now)
 }
 
 // checkNewContent checks the content of a file in a version. It compares content in chunks with its digest.
@@ -257,17 +234,11 @@ func (v *verifier) thread(ctx context.Context, id string) error {
 			delete(v.c.links, state.Live.At(k).Link)
 		}
 	}
-	links := slices.Sorted(maps.Keys(v.c.links))
-	linked, err := v.c.Linked(ctx, id, links)
-	if err != nil {
-		return err
+	links, err := v.c.unlinked(ctx, id)
+	if err == nil && len(links) > 0 {
+		err = fmt.Errorf("snapshot %.12s: %w: a message is linked to workspace version %.12s, which is not a parent of the session's snapshots", id, domarkx.ErrCorrupt, links[0])
 	}
-	for _, link := range links {
-		if !linked[link] {
-			return fmt.Errorf("snapshot %.12s: %w: a message is linked to workspace version %.12s, which is not a parent of the session's snapshots", id, domarkx.ErrCorrupt, link)
-		}
-	}
-	return nil
+	return err
 }
 
 // knownBefore returns the newest snapshot, on the path of first parents, that the repository had before, or "" if there

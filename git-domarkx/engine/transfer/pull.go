@@ -247,7 +247,7 @@ func (m *Manager) pullSession(ctx context.Context, tx *transaction.Tx, name stri
 
 // removedHere reports whether the session was removed or renamed here after it contained the snapshot id.
 func (m *Manager) removedHere(ctx context.Context, name, id string) (bool, error) {
-	trashed, err := m.store.Trashed(ctx, name)
+	trashed, err := m.store.Trashed(refname.Sessions, name)
 	if err != nil {
 		return false, err
 	}

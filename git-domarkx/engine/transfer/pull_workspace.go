@@ -8,6 +8,7 @@ import (
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/transaction"
+	"github.com/domarkx/domarkx/gitstore/refname"
 )
 
 // workspace pulls a workspace and reports whether it changed. session is the tip, after the pull,
@@ -144,7 +145,7 @@ func (m *Manager) lastLink(ctx context.Context, tx *transaction.Tx, snapshot str
 // workspaceRemovedHere reports whether the workspace was removed, or renamed with its session,
 // after it contained version id.
 func (m *Manager) workspaceRemovedHere(ctx context.Context, name, id string) (bool, error) {
-	held, err := m.store.TrashedWorkspaces(ctx, name)
+	held, err := m.store.Trashed(refname.Workspaces, name)
 	if err != nil {
 		return false, err
 	}
