@@ -27,7 +27,7 @@ func IncludeName(p string) (string, error) {
 	if strings.HasSuffix(p, ChunksSuffix) {
 		suffix = len(p) - len(ChunksSuffix)
 	}
-	return escape(p, func(i int) bool {
+	return Escape(p, func(i int) bool {
 		c := p[i]
 		return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_' || c == '-' ||
 			c == '.' && i > 0 && i != suffix

@@ -162,11 +162,11 @@ const upperHex = "0123456789ABCDEF"
 // EscapeField escapes a text so that it contains no spaces, line ends or control characters: bytes that
 // are not visible ASCII, and '%', become %XX.
 func EscapeField(s string) string {
-	return escape(s, func(i int) bool { return s[i] > ' ' && s[i] < 0x7f && s[i] != '%' })
+	return Escape(s, func(i int) bool { return s[i] > ' ' && s[i] < 0x7f && s[i] != '%' })
 }
 
-// escape writes each byte as %XX for which plain returns false.
-func escape(s string, plain func(i int) bool) string {
+// Escape writes each byte as %XX for which plain returns false.
+func Escape(s string, plain func(i int) bool) string {
 	var b strings.Builder
 	for i := range len(s) {
 		if plain(i) {

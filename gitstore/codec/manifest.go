@@ -58,12 +58,9 @@ func DecodeManifest(data []byte) ([]domarkx.ResourceVersion, error) {
 	list, _ := v.Get("resources")
 	resources := make([]domarkx.ResourceVersion, len(list.Items()))
 	for i, item := range list.Items() {
-		member := func(name string) jsonvalue.Value {
-			m, _ := item.Get(name)
-			return m
-		}
-		resources[i].ID, resources[i].Type = member("id").Text(), member("type").Text()
-		resources[i].Config, resources[i].Version = member("config"), member("version").Text()
+		resources[i].ID, resources[i].Type = textOf(item, "id"), textOf(item, "type")
+		resources[i].Config, _ = item.Get("config")
+		resources[i].Version = textOf(item, "version")
 	}
 	if err := CheckResources(resources); err != nil {
 		return bad(err.Error())

@@ -92,6 +92,12 @@ func (t *trailers) texts(key, expected string, most int) []string {
 	return texts
 }
 
+// textOf returns the text of a member of an object.
+func textOf(v jsonvalue.Value, name string) string {
+	m, _ := v.Get(name)
+	return m.Text()
+}
+
 func textsOf(v jsonvalue.Value) []string {
 	var texts []string
 	for _, item := range v.Items() {
@@ -106,19 +112,13 @@ func parseObservation(text string) *domarkx.Observation {
 	if err != nil || v.Kind() != jsonvalue.Object {
 		return nil
 	}
-	member := func(name string) jsonvalue.Value {
-		m, _ := v.Get(name)
-		return m
+	calls, _ := v.Get("calls")
+	o := &domarkx.Observation{Head: textOf(v, "head"), Branch: textOf(v, "branch"), Calls: textsOf(calls)}
+	leftOut, _ := v.Get("left_out")
+	for _, item := range leftOut.Items() {
+		o.LeftOut = append(o.LeftOut, domarkx.LeftOut{Path: textOf(item, "path"), Reason: textOf(item, "reason")})
 	}
-	o := &domarkx.Observation{Head: member("head").Text(), Branch: member("branch").Text(), Calls: textsOf(member("calls"))}
-	for _, item := range member("left_out").Items() {
-		path, _ := item.Get("path")
-		reason, _ := item.Get("reason")
-		o.LeftOut = append(o.LeftOut, domarkx.LeftOut{Path: path.Text(), Reason: reason.Text()})
-	}
-	if more := member("more"); more.Kind() == jsonvalue.Number {
-		o.More, _ = strconv.Atoi(more.Text())
-	}
+	o.More, _ = strconv.Atoi(textOf(v, "more"))
 	if len(o.Calls) > MaxCalls || len(o.LeftOut) > MaxLeftOut || observationValue(o).JSON() != text {
 		return nil
 	}

@@ -102,15 +102,13 @@ func parseExpiry(text string) *domarkx.Expiry {
 		return nil
 	}
 	e := &domarkx.Expiry{}
-	on, _ := v.Get("on")
-	if e.On, err = time.Parse(time.RFC3339, on.Text()); err != nil {
+	if e.On, err = time.Parse(time.RFC3339, textOf(v, "on")); err != nil {
 		return nil
 	}
 	if before, ok := v.Get("before"); ok {
 		e.Before, err = time.Parse(time.RFC3339, before.Text())
 	} else {
-		newest, _ := v.Get("newest")
-		e.Newest, err = strconv.Atoi(newest.Text())
+		e.Newest, err = strconv.Atoi(textOf(v, "newest"))
 	}
 	if err != nil || e.Newest < 0 || expiryValue(e).JSON() != text {
 		return nil
@@ -135,15 +133,11 @@ func parseCall(text string) *domarkx.CallRecord {
 	if err != nil {
 		return nil
 	}
-	member := func(name string) string {
-		m, _ := v.Get(name)
-		return m.Text()
-	}
-	c := &domarkx.CallRecord{Session: member("session"), Resource: member("resource"), Tool: member("tool")}
-	if c.Message, err = domarkx.ParseID(member("message")); err != nil {
+	c := &domarkx.CallRecord{Session: textOf(v, "session"), Resource: textOf(v, "resource"), Tool: textOf(v, "tool")}
+	if c.Message, err = domarkx.ParseID(textOf(v, "message")); err != nil {
 		return nil
 	}
-	if c.Index, err = strconv.Atoi(member("index")); err != nil || c.Index < 0 || callValue(c).JSON() != text {
+	if c.Index, err = strconv.Atoi(textOf(v, "index")); err != nil || c.Index < 0 || callValue(c).JSON() != text {
 		return nil
 	}
 	return c

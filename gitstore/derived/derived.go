@@ -98,7 +98,7 @@ func (k Kind) Read(stateDir string) (content string, ok bool) {
 // nothing, because Read ignores a damaged file.
 func (k Kind) Write(stateDir string, content []byte) error {
 	head := binary.BigEndian.AppendUint32([]byte(k.head()), crc32.Checksum(content, crc32.MakeTable(crc32.Castagnoli)))
-	return k.replace(stateDir, head, content)
+	return k.Replace(stateDir, head, content)
 }
 
 // ReadValue reads what WriteValue stored, and reports whether it did.
@@ -117,9 +117,7 @@ func (k Kind) WriteValue(stateDir string, v any) error {
 }
 
 // Replace is [Kind.Write] for a kind whose content its owner checks.
-func (k Kind) Replace(stateDir string, content []byte) error { return k.replace(stateDir, content) }
-
-func (k Kind) replace(stateDir string, parts ...[]byte) error {
+func (k Kind) Replace(stateDir string, parts ...[]byte) error {
 	if stateDir == "" {
 		return fs.ErrNotExist
 	}

@@ -21,38 +21,33 @@ const maxAlternates = 5
 // (separated as in PATH), then those in the file info/alternates of each directory (gitrepository-layout(5)). As in
 // Git, missing directories are skipped.
 func withAlternates(objects, environment string, by oid.Hash) ([]string, error) {
-	dirs := []string{objects}
-	seen := []os.FileInfo{}
-	if info, err := os.Stat(objects); err == nil {
-		seen = append(seen, info)
+	type place struct {
+		dir   string
+		depth int
 	}
-	var visit func(dir string, depth int) error
-	add := func(dir string, depth int) error {
+	queue := []place{{objects, 0}}
+	for _, dir := range splitList(environment) {
+		queue = append(queue, place{dir, 1})
+	}
+	var dirs []string
+	var seen []os.FileInfo
+	for ; len(queue) > 0; queue = queue[1:] {
+		dir, depth := queue[0].dir, queue[0].depth
 		info, err := os.Stat(dir)
-		if err != nil || !info.IsDir() {
-			return nil
-		}
-		if slices.ContainsFunc(seen, func(other os.FileInfo) bool { return os.SameFile(info, other) }) {
-			return nil
+		if err != nil || !info.IsDir() || slices.ContainsFunc(seen, func(other os.FileInfo) bool { return os.SameFile(info, other) }) {
+			continue
 		}
 		if depth > maxAlternates {
-			return fmt.Errorf("alternate object directory %q: %w: more than %d deep", dir, domarkx.ErrUnsupported, maxAlternates)
+			return nil, fmt.Errorf("alternate object directory %q: %w: more than %d deep", dir, domarkx.ErrUnsupported, maxAlternates)
 		}
-		if other := configuredHash(dir); other != by.String() && other != "" {
-			return fmt.Errorf("alternate object directory %q: %w: it names its objects by %s, this repository by %s; remove it from info/alternates",
+		if other := configuredHash(dir); depth > 0 && other != by.String() && other != "" {
+			return nil, fmt.Errorf("alternate object directory %q: %w: it names its objects by %s, this repository by %s; remove it from info/alternates",
 				dir, domarkx.ErrUnsupported, other, by)
 		}
-		seen = append(seen, info)
-		dirs = append(dirs, dir)
-		return visit(dir, depth)
-	}
-	visit = func(dir string, depth int) error {
-		name := filepath.Join(dir, "info", "alternates")
-		list, err := os.ReadFile(name)
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
-		} else if err != nil {
-			return fmt.Errorf("read alternates: %w", err)
+		seen, dirs = append(seen, info), append(dirs, dir)
+		list, err := os.ReadFile(filepath.Join(dir, "info", "alternates"))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("read alternates: %w", err)
 		}
 		for line := range strings.Lines(string(list)) {
 			line = strings.TrimSuffix(line, "\n")
@@ -63,19 +58,8 @@ func withAlternates(objects, environment string, by oid.Hash) ([]string, error) 
 			if !filepath.IsAbs(path) {
 				path = filepath.Join(dir, path)
 			}
-			if err := add(path, depth+1); err != nil {
-				return err
-			}
+			queue = append(queue, place{path, depth + 1})
 		}
-		return nil
-	}
-	for _, path := range splitList(environment) {
-		if err := add(path, 1); err != nil {
-			return nil, err
-		}
-	}
-	if err := visit(objects, 0); err != nil {
-		return nil, err
 	}
 	return dirs, nil
 }

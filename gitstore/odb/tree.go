@@ -166,11 +166,15 @@ func isNTFSDotGit(name string) bool {
 // only by characters that HFS+ ignores.
 func isHFSDotGit(name string) bool {
 	kept := strings.Map(func(r rune) rune {
-		switch {
-		case r >= 0x200c && r <= 0x200f, r >= 0x202a && r <= 0x202e, r >= 0x206a && r <= 0x206f, r == 0xfeff:
+		if IgnoredByHFS(r) {
 			return -1
 		}
 		return r
 	}, name)
 	return len(kept) == len(".git") && strings.EqualFold(kept, ".git")
+}
+
+// IgnoredByHFS reports whether HFS+ ignores a character in names.
+func IgnoredByHFS(r rune) bool {
+	return r >= 0x200c && r <= 0x200f || r >= 0x202a && r <= 0x202e || r >= 0x206a && r <= 0x206f || r == 0xfeff
 }

@@ -25,7 +25,7 @@ func (r *Refs) Guard(ctx context.Context, claim Claim, run func(inherit []*os.Fi
 	if err := r.makeState(); err != nil {
 		return err
 	}
-	turn, err := lockPath(ctx, filepath.Join(r.git.StateDir(), "lock-"+claim.Name))
+	turn, err := lockPath(ctx, filepath.Join(r.git.StateDir(), "lock-"+claim.Name), true)
 	if err != nil {
 		return err
 	}

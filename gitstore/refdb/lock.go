@@ -23,7 +23,7 @@ func (r *Refs) Lock(ctx context.Context) (release func() error, err error) {
 	if err := r.makeState(); err != nil {
 		return nil, err
 	}
-	file, err := lockPath(ctx, filepath.Join(r.git.StateDir(), "lock"))
+	file, err := lockPath(ctx, filepath.Join(r.git.StateDir(), "lock"), true)
 	if err != nil {
 		return nil, err
 	}
@@ -35,22 +35,11 @@ func (r *Refs) TryLock(ctx context.Context) (release func() error, ok bool, err 
 	if err := r.makeState(); err != nil {
 		return nil, false, err
 	}
-	path := filepath.Join(r.git.StateDir(), "lock")
-	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	file, err := lockPath(ctx, filepath.Join(r.git.StateDir(), "lock"), false)
+	if errors.Is(err, atomicfile.ErrLocked) {
+		return nil, false, nil
+	}
 	if err != nil {
-		return nil, false, readOnly("taking the repository's lock", err)
-	}
-	err = atomicfile.TryLock(file)
-	switch {
-	case errors.Is(err, atomicfile.ErrLocked):
-		err = nil
-	case err != nil:
-		err = fmt.Errorf("taking the repository's lock %q: %w", path, err)
-	case isSame(file, path):
-		ok = true
-	}
-	if !ok {
-		file.Close()
 		return nil, false, err
 	}
 	release, err = r.enter(ctx, file)
@@ -95,14 +84,17 @@ func (r *Refs) makeState() error {
 	return nil
 }
 
-// lockPath opens or creates a file and locks it. It waits for the lock until ctx ends.
-func lockPath(ctx context.Context, path string) (*os.File, error) {
+// lockPath opens or creates a file and locks it. If wait is set, it waits for the lock until ctx ends.
+func lockPath(ctx context.Context, path string, wait bool) (*os.File, error) {
 	for {
 		file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 		if err != nil {
 			return nil, readOnly("taking the repository's lock", err)
 		}
-		if err := atomicfile.Lock(ctx, file); err != nil {
+		if err = atomicfile.TryLock(file); wait && errors.Is(err, atomicfile.ErrLocked) {
+			err = atomicfile.Lock(ctx, file)
+		}
+		if err != nil {
 			file.Close()
 			return nil, fmt.Errorf("taking the repository's lock %q: %w", path, err)
 		}

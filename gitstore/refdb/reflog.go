@@ -94,29 +94,33 @@ func (r *Refs) Forget(names ...string) error {
 		return r.forgetTables(names)
 	}
 	for _, name := range names {
-		if err := forget(r.path("logs/" + name)); err != nil {
+		if err := rewriteLog(r.path("logs/"+name), onlyLast); err != nil {
 			return fmt.Errorf("clearing the reflog of %q: %w", name, err)
 		}
 	}
 	return nil
 }
 
-// forget does the work of [Refs.Forget] for one reflog.
-func forget(path string) error {
+// rewriteLog replaces the text of a reflog, if there is one, by what change returns.
+func rewriteLog(path string, change func(text string) string) error {
 	data, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) || isNoFile(err) {
-		return nil
-	}
 	if err != nil {
-		return err
+		return ignoreMissing(err)
 	}
-	text := strings.TrimSuffix(string(data), "\n")
-	last := text[strings.LastIndexByte(text, '\n')+1:]
-	old, rest, ok := strings.Cut(last, " ")
+	if now := change(string(data)); now != string(data) {
+		return atomicfile.Replace(path, []byte(now))
+	}
+	return nil
+}
+
+// onlyLast returns the last line of a reflog, with zeros as the old value, or nothing if the line is damaged.
+func onlyLast(text string) string {
+	text = strings.TrimSuffix(text, "\n")
+	old, rest, ok := strings.Cut(text[strings.LastIndexByte(text, '\n')+1:], " ")
 	if !ok || !oid.IsHex(old) {
-		return atomicfile.Replace(path, nil) // the line is damaged
+		return ""
 	}
-	return atomicfile.Replace(path, []byte(strings.Repeat("0", len(old))+" "+rest+"\n"))
+	return strings.Repeat("0", len(old)) + " " + rest + "\n"
 }
 
 // ForgetValues removes certain object ids from the reflogs of all references below prefixes, including reflogs of
@@ -129,17 +133,15 @@ func (r *Refs) ForgetValues(forgotten func(id string) bool, prefixes ...string) 
 	if r.git.Reftable {
 		return r.forgetLines(func(l logLine) bool { return forgotten(l.now) }, prefixes)
 	}
-	return r.eachLog(prefixes, func(line string) (string, bool) {
+	return r.eachLog(prefixes, func(line string) string {
 		old, now, rest, ok := parseLine(line)
 		switch {
-		case !ok:
-			return line, false
-		case forgotten(now):
-			return "", true
-		case forgotten(old):
-			return strings.Repeat("0", len(old)) + " " + now + rest, true
+		case ok && forgotten(now):
+			return ""
+		case ok && forgotten(old):
+			return strings.Repeat("0", len(old)) + " " + now + rest
 		}
-		return line, false
+		return line
 	})
 }
 
@@ -153,17 +155,24 @@ func (r *Refs) RewriteReasons(rewrite func(reason string) (string, bool)) error 
 	if r.git.Reftable {
 		return r.forgetLines(func(l logLine) bool { _, changed := rewrite(l.reason); return changed }, ours[:])
 	}
-	return r.eachLog(ours[:], func(line string) (string, bool) {
+	return r.eachLog(ours[:], func(line string) string {
 		head, reason, ok := strings.Cut(line, "\t")
 		if now, differs := rewrite(reason); ok && differs {
-			return head + "\t" + now, true
+			return head + "\t" + now
 		}
-		return line, false
+		return line
 	})
 }
 
-// eachLog replaces the lines in all reflogs below prefixes that change reports to differ.
-func (r *Refs) eachLog(prefixes []string, change func(line string) (now string, differs bool)) error {
+// eachLog replaces each line in all reflogs below prefixes by what change returns.
+func (r *Refs) eachLog(prefixes []string, change func(line string) string) error {
+	lines := func(text string) string {
+		var out strings.Builder
+		for line := range strings.Lines(text) {
+			out.WriteString(change(line))
+		}
+		return out.String()
+	}
 	for _, prefix := range prefixes {
 		err := filepath.WalkDir(r.path("logs/"+strings.TrimSuffix(prefix, "/")), func(path string, d fs.DirEntry, err error) error {
 			if errors.Is(err, fs.ErrNotExist) {
@@ -172,21 +181,7 @@ func (r *Refs) eachLog(prefixes []string, change func(line string) (now string, 
 			if err != nil || !d.Type().IsRegular() {
 				return err
 			}
-			data, err := os.ReadFile(path)
-			if err != nil {
-				return err
-			}
-			var out strings.Builder
-			changed := false
-			for line := range strings.Lines(string(data)) {
-				now, differs := change(line)
-				out.WriteString(now)
-				changed = changed || differs
-			}
-			if !changed {
-				return nil
-			}
-			return atomicfile.Replace(path, []byte(out.String()))
+			return rewriteLog(path, lines)
 		})
 		if err != nil {
 			return fmt.Errorf("changing the reflogs of %q: %w", prefix, err)

@@ -104,7 +104,7 @@ func (r *Refs) dropEmpty(name string) error {
 		return err
 	}
 	if len(bytes.Trim(data, "\x00")) > 0 {
-		return fmt.Errorf("the reference %q does not name an object: %w", name, domarkx.ErrCorrupt)
+		return noObjectError(name)
 	}
 	return os.Remove(r.path(name))
 }

@@ -138,11 +138,7 @@ func (r *Refs) unlockPacked(ctx context.Context, since time.Time) error {
 		return err
 	}
 	lock.Close()
-	removed := os.Remove(r.path("packed-refs.new"))
-	if errors.Is(removed, fs.ErrNotExist) {
-		removed = nil
-	}
-	return errors.Join(removed, os.Remove(lock.Name()))
+	return errors.Join(ignoreMissing(os.Remove(r.path("packed-refs.new"))), os.Remove(lock.Name()))
 }
 
 // An owner is a running git that may hold a lock file.

@@ -14,6 +14,7 @@ import (
 	"sync"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/gitstore/codec"
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 )
 
@@ -143,16 +144,9 @@ func derive(address string) string {
 // have different results. Slashes are escaped, because the references of a remote "a/sessions" would otherwise be among
 // those of a remote "a".
 func escape(name string) string {
-	var b strings.Builder
-	for i := range len(name) {
+	return codec.Escape(name, func(i int) bool {
 		c := name[i]
-		plain := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_' || c >= 0x80 ||
+		return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_' || c >= 0x80 ||
 			c == '.' && i > 0 && name[i-1] != '.' && i < len(name)-1 && !strings.HasPrefix(name[i:], ".lock")
-		if plain {
-			b.WriteByte(c)
-		} else {
-			fmt.Fprintf(&b, "%%%02X", c)
-		}
-	}
-	return b.String()
+	})
 }

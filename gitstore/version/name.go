@@ -5,9 +5,9 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
 // Names of tree entries that are not names of files. A file whose own name begins with sidecarName gets an escaped name with
@@ -137,19 +137,15 @@ func isHidden(name string, symlink bool) bool {
 
 // foldName removes the code points that HFS+ ignores in names, and converts ASCII letters to lower case.
 func foldName(name string) string {
-	b := make([]byte, 0, len(name))
-	for len(name) > 0 {
-		r, n := utf8.DecodeRuneInString(name)
+	return strings.Map(func(r rune) rune {
 		switch {
-		case r >= 0x200c && r <= 0x200f, r >= 0x202a && r <= 0x202e, r >= 0x206a && r <= 0x206f, r == 0xfeff:
+		case odb.IgnoredByHFS(r):
+			return -1
 		case 'A' <= r && r <= 'Z':
-			b = append(b, byte(r)+'a'-'A')
-		default:
-			b = append(b, name[:n]...)
+			return r + 'a' - 'A'
 		}
-		name = name[n:]
-	}
-	return string(b)
+		return r
+	}, name)
 }
 
 func isSpecial(part string, names, short []string) bool {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"strings"
 	"sync"
 
@@ -155,47 +154,27 @@ func (s Reader) Content(ctx context.Context, id string) (domarkx.Content, error)
 	if err != nil {
 		return nil, err
 	}
-	return &blobContent{db: s.db, id: object, size: size}, nil
+	return &blobContent{size, sync.OnceValues(func() ([]byte, error) {
+		data := make([]byte, size)
+		return data, s.db.BlobInto(object, data)
+	})}, nil
 }
 
-// A blobContent is content in one blob. A read of all of it decompresses the blob into the caller's memory. A read of a part
-// loads all of it into memory of the blobContent, which later reads use.
+// A blobContent is content in one blob, which is read once, when a part of it is needed.
 type blobContent struct {
-	db   *odb.Database
-	id   odb.ID
 	size int64
-
-	unpacked sync.Once
-	data     []byte
-	err      error
+	data func() ([]byte, error)
 }
 
 // Size returns the size in bytes.
 func (b *blobContent) Size() int64 { return b.size }
 
 // Bytes returns the whole content, which the caller must not change.
-func (b *blobContent) Bytes() ([]byte, error) {
-	b.unpacked.Do(func() {
-		data := make([]byte, b.size)
-		if b.err = b.db.BlobInto(b.id, data); b.err == nil {
-			b.data = data
-		}
-	})
-	return b.data, b.err
-}
+func (b *blobContent) Bytes() ([]byte, error) { return b.data() }
 
 // ReadAt implements [io.ReaderAt].
 func (b *blobContent) ReadAt(p []byte, off int64) (int, error) {
-	if off == 0 && int64(len(p)) >= b.size {
-		if err := b.db.BlobInto(b.id, p[:b.size:len(p)]); err != nil {
-			return 0, err
-		}
-		if int64(len(p)) > b.size {
-			return int(b.size), io.EOF
-		}
-		return int(b.size), nil
-	}
-	data, err := b.Bytes()
+	data, err := b.data()
 	if err != nil {
 		return 0, err
 	}
