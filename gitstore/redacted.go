@@ -38,12 +38,7 @@ func (s *Store) Commits(ctx context.Context, tips, known []string) ([]string, er
 	if len(tips) == 0 {
 		return nil, nil
 	}
-	ids, err := s.revList(ctx, tips, known, "--topo-order", "--reverse", "--ignore-missing")
-	commits := make([]string, len(ids))
-	for i, id := range ids {
-		commits[i] = id.String()
-	}
-	return commits, err
+	return s.revList(ctx, tips, known, "--topo-order", "--reverse", "--ignore-missing")
 }
 
 // Redact moves refs of [Store.References] to the given commits, which need not descend from the present ones. If keep is set,

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/domarkx/domarkx/gitstore/codec"
@@ -13,7 +14,7 @@ import (
 // HasVersion reports whether a workspace version exists in this repository.
 func (s *Store) HasVersion(id string) bool {
 	oid, err := odb.ParseID(id)
-	return err == nil && s.db.Has(oid) && s.IsVersion(oid)
+	return err == nil && s.db.Has(oid) && s.IsVersion(id)
 }
 
 // NewVersions returns the ids of the workspace versions among tips and their ancestors, except for those among known and their
@@ -26,38 +27,28 @@ func (s *Store) NewVersions(ctx context.Context, tips, known []string) ([]string
 	if err != nil {
 		return nil, fmt.Errorf("list versions: %w", err)
 	}
-	var ids []string
-	for _, id := range all {
-		if s.IsVersion(id) {
-			ids = append(ids, id.String())
-		}
-	}
-	return ids, nil
+	return slices.DeleteFunc(all, func(id string) bool { return !s.IsVersion(id) }), nil
 }
 
 // newOnLine returns the commits from tip back to known, without known, the newest first. It does so only if each of them has one
 // parent and they are fewer than 64, which saves starting git after an import or a turn; otherwise ok is false.
-func (s *Store) newOnLine(ctx context.Context, tip, known string) (ids []odb.ID, ok bool) {
+func (s *Store) newOnLine(ctx context.Context, tip, known string) (ids []string, ok bool) {
 	const most = 64
 	for id := tip; len(ids) < most; {
 		if id == known {
 			return ids, true
 		}
-		oid, err := odb.ParseID(id)
-		if err != nil {
-			return nil, false
-		}
 		parents, err := s.Parents(ctx, id)
 		if err != nil || len(parents) != 1 {
 			return nil, false
 		}
-		ids, id = append(ids, oid), parents[0]
+		ids, id = append(ids, id), parents[0]
 	}
 	return nil, false
 }
 
 // revList returns the commits that git rev-list prints with these options: those that tips reach and known do not.
-func (s *Store) revList(ctx context.Context, tips, known []string, options ...string) ([]odb.ID, error) {
+func (s *Store) revList(ctx context.Context, tips, known []string, options ...string) ([]string, error) {
 	if len(tips) == 1 && len(known) == 1 && len(options) == 1 && options[0] == "--topo-order" {
 		if ids, ok := s.newOnLine(ctx, tips[0], known[0]); ok {
 			return ids, nil
@@ -71,16 +62,5 @@ func (s *Store) revList(ctx context.Context, tips, known []string, options ...st
 		input.WriteString("^" + id + "\n")
 	}
 	out, err := s.git.Run(ctx, &input, append(append([]string{"rev-list"}, options...), "--stdin", "--")...)
-	if err != nil {
-		return nil, err
-	}
-	var ids []odb.ID
-	for text := range strings.FieldsSeq(string(out)) {
-		id, err := odb.ParseID(text)
-		if err != nil {
-			return nil, err
-		}
-		ids = append(ids, id)
-	}
-	return ids, nil
+	return strings.Fields(string(out)), err
 }

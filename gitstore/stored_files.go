@@ -24,7 +24,11 @@ func (s *Store) NewFiles(ctx context.Context, tips, known []string, visit func(s
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		stored, err := walk.Commit(id)
+		oid, err := odb.ParseID(id)
+		if err != nil {
+			return err
+		}
+		stored, err := walk.Commit(oid)
 		if err != nil {
 			return err
 		}

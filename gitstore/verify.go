@@ -3,7 +3,6 @@ package gitstore
 import (
 	"context"
 
-	"github.com/domarkx/domarkx/gitstore/odb"
 	"github.com/domarkx/domarkx/gitstore/refdb"
 	"github.com/domarkx/domarkx/gitstore/snapshot"
 )
@@ -21,18 +20,18 @@ func (s *Store) Verify(ctx context.Context, refs []refdb.Ref, checks snapshot.Do
 
 // newCommits returns the commits that only refs reach and no ref of this program in the repository, parents before their
 // children.
-func (s *Store) newCommits(ctx context.Context, refs []refdb.Ref) ([]odb.ID, error) {
-	tips := make([]string, len(refs))
-	for i, ref := range refs {
-		tips[i] = ref.ID
-	}
+func (s *Store) newCommits(ctx context.Context, refs []refdb.Ref) ([]string, error) {
 	there, err := s.References(ctx)
 	if err != nil {
 		return nil, err
 	}
-	known := make([]string, len(there))
-	for i, ref := range there {
-		known[i] = ref.ID
+	return s.revList(ctx, ids(refs), ids(there), "--topo-order", "--reverse", "--ignore-missing")
+}
+
+func ids(refs []refdb.Ref) []string {
+	ids := make([]string, len(refs))
+	for i, ref := range refs {
+		ids[i] = ref.ID
 	}
-	return s.revList(ctx, tips, known, "--topo-order", "--reverse", "--ignore-missing")
+	return ids
 }

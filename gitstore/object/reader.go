@@ -91,6 +91,15 @@ func (r Reader) Commit(id odb.ID) (*codec.Commit, error) {
 	return c, nil
 }
 
+// CommitOf is [Reader.Commit] for an id in hexadecimal digits.
+func (r Reader) CommitOf(id string) (*codec.Commit, error) {
+	oid, err := odb.ParseID(id)
+	if err != nil {
+		return nil, err
+	}
+	return r.Commit(oid)
+}
+
 // SmallFile returns the content of the file of that name, nil if there is none. Of a file that is stored in
 // chunks it is the pointer.
 func (r Reader) SmallFile(entries []odb.TreeEntry, name string) ([]byte, error) {

@@ -179,15 +179,10 @@ func (r Reader) Attachment(ctx context.Context, snapshot, sha256hex string) (dom
 	if blob.ID == "" {
 		return nil, missing
 	}
-	if blob.Chunks == "" {
-		data, err := r.Read(ctx, blob)
-		return attachment{bytes.NewReader(data)}, err
+	if blob.Chunks != "" {
+		blob.ID += "+" + blob.Chunks
 	}
-	content, _, err := r.objects.Open(blob)
-	if err != nil {
-		return nil, err
-	}
-	return content.(*chunked.Content), nil
+	return r.Content(ctx, blob.ID)
 }
 
 // attachmentsIn returns the directory of a snapshot's attachments.
@@ -215,11 +210,6 @@ func (r Reader) attachmentBlob(attachments odb.ID, digest string) (domarkx.Blob,
 	}
 	return object.File(entries, digest[2:])
 }
-
-// An attachment is an attachment that is read into memory.
-type attachment struct{ *bytes.Reader }
-
-func (attachment) Close() error { return nil }
 
 // AttachmentsID returns the id of the directory of a snapshot's attachments, or "" if it has none. Snapshots with the
 // same attachments have the same id.

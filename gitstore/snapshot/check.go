@@ -74,7 +74,7 @@ func (c *Checker) Session(ctx context.Context, name, tip string) error {
 		if err != nil {
 			return ancestor{}, nil, c.damaged(ctx, err, name+"@"+id)
 		}
-		a := ancestor{id: id, number: info.Number, parents: commit.Parents}
+		a := ancestor{id: id, number: info.Number, parents: idStrings(commit.Parents)}
 		_, err = c.check(ctx, snapshotBase{}, commit, info)
 		if err := c.damaged(ctx, err, name+"@"+id); err != nil {
 			return a, nil, err
@@ -84,9 +84,9 @@ func (c *Checker) Session(ctx context.Context, name, tip string) error {
 				return a, nil, err
 			}
 		}
-		for _, p := range commit.Parents {
-			if _, err := c.snapshots().read(p); errors.Is(err, codec.ErrNoSnapshot) {
-				if err := c.Workspace(ctx, name, p.String()); err != nil {
+		for _, p := range a.parents {
+			if _, _, err := c.snapshot(p); errors.Is(err, codec.ErrNoSnapshot) {
+				if err := c.Workspace(ctx, name, p); err != nil {
 					return a, nil, err
 				}
 			}

@@ -19,7 +19,7 @@ import (
 // if it cannot check.
 func (c *Checker) Workspace(ctx context.Context, name, tip string) error {
 	return c.history(ctx, tip, func(id string) (ancestor, []ancestor, error) {
-		a, err := c.versions().at(id)
+		a, err := c.versions().read(id)
 		if err != nil {
 			return a, nil, c.damaged(ctx, err, name+"@"+id)
 		}

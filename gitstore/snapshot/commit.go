@@ -62,16 +62,14 @@ func (b *Builder) Commit(ctx context.Context, c domarkx.Commit) (domarkx.Info, e
 	if err := b.know(parents.roots, "deleted", 1); err != nil {
 		return domarkx.Info{}, err
 	}
-	root, err := b.headerTree(ctx, c.State.Headers, conversation)
-	if err != nil {
-		return domarkx.Info{}, err
-	}
 	deleted, err := b.tombstoneTree(c.State.Thread.Dead)
 	if err != nil {
 		return domarkx.Info{}, err
 	}
-	root = object.WithDirectory(root, "conversation", conversation)
-	root = object.WithDirectory(root, "deleted", deleted)
+	root, err := b.rootTree(ctx, c.State.Headers, conversation, deleted)
+	if err != nil {
+		return domarkx.Info{}, err
+	}
 	return b.storeSnapshot(c, parents, parents.roots, root, stored.Messages)
 }
 
@@ -165,18 +163,21 @@ func (b *Builder) Append(ctx context.Context, c domarkx.Commit) (domarkx.Info, e
 	if err != nil {
 		return domarkx.Info{}, err
 	}
-	if c.State.Headers != nil {
-		rest, err := b.headerTree(ctx, c.State.Headers, conversation)
-		if err != nil {
-			return domarkx.Info{}, err
-		}
-		deleted, err := object.Directory(root, "deleted")
-		if err != nil {
-			return domarkx.Info{}, err
-		}
-		root = object.WithDirectory(rest, "deleted", deleted)
+	if c.State.Headers == nil {
+		root = object.WithDirectory(root, "conversation", conversation)
+	} else if root, err = b.withHeaders(ctx, root, c.State.Headers, conversation); err != nil {
+		return domarkx.Info{}, err
 	}
-	return b.storeSnapshot(c, parents, parents.roots, object.WithDirectory(root, "conversation", conversation), kept+build.added)
+	return b.storeSnapshot(c, parents, parents.roots, root, kept+build.added)
+}
+
+// withHeaders is [Builder.rootTree] with the tombstones in another root tree.
+func (b *Builder) withHeaders(ctx context.Context, root []odb.TreeEntry, headers []domarkx.HeaderEntry, conversation odb.ID) ([]odb.TreeEntry, error) {
+	deleted, err := object.Directory(root, "deleted")
+	if err != nil {
+		return nil, err
+	}
+	return b.rootTree(ctx, headers, conversation, deleted)
 }
 
 // An ancestry holds the values that a new snapshot takes from its parents.
@@ -196,7 +197,7 @@ func (b *Builder) parents(ids []string) (ancestry, error) {
 		l.ids = append(l.ids, oid)
 		c, info, err := b.snapshot(id)
 		if errors.Is(err, codec.ErrNoSnapshot) {
-			if _, err = b.versions().read(oid); errors.Is(err, codec.ErrNoVersion) {
+			if _, _, _, err = b.version(id); errors.Is(err, codec.ErrNoVersion) {
 				err = fmt.Errorf("%w: it is neither a snapshot nor a workspace version", domarkx.ErrInvalid)
 			}
 			if err != nil {

@@ -32,11 +32,7 @@ type StoredFile struct {
 
 // HasFile reports whether the tree of a snapshot or workspace version has a blob at a path.
 func (r Reader) HasFile(_ context.Context, commit, path, blob string) (bool, error) {
-	id, err := odb.ParseID(commit)
-	if err != nil {
-		return false, err
-	}
-	c, err := r.objects.Commit(id)
+	c, err := r.objects.CommitOf(commit)
 	if err != nil {
 		return false, err
 	}
@@ -89,7 +85,7 @@ func (w *FileWalk) Commit(id odb.ID) (StoredCommit, error) {
 		return StoredCommit{}, err
 	}
 	headers, _, _ := bytes.Cut(raw, []byte("\n\n"))
-	w.commit = StoredCommit{ID: id.String(), Workspace: w.r.IsVersion(id), Message: c.Message, Headers: headers}
+	w.commit = StoredCommit{ID: id.String(), Workspace: w.r.IsVersion(id.String()), Message: c.Message, Headers: headers}
 	if err := w.walk("", c.Tree, base, 0); err != nil {
 		return StoredCommit{}, fmt.Errorf("commit %s: %w", id, err)
 	}

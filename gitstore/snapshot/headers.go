@@ -97,8 +97,8 @@ func checkHeaders(headers []domarkx.HeaderEntry) error {
 	return nil
 }
 
-// headerTree stores the headers of a snapshot with that conversation, and returns their entries in the root tree.
-func (b *Builder) headerTree(ctx context.Context, headers []domarkx.HeaderEntry, conversation odb.ID) ([]odb.TreeEntry, error) {
+// rootTree stores the headers of a snapshot, and returns the entries of its root tree with that conversation and those tombstones.
+func (b *Builder) rootTree(ctx context.Context, headers []domarkx.HeaderEntry, conversation, deleted odb.ID) ([]odb.TreeEntry, error) {
 	if err := checkHeaders(headers); err != nil {
 		return nil, err
 	}
@@ -126,7 +126,7 @@ func (b *Builder) headerTree(ctx context.Context, headers []domarkx.HeaderEntry,
 		}
 		root = append(root, odb.TreeEntry{Mode: odb.ModeTree, Name: "headers", ID: id})
 	}
-	return root, nil
+	return object.WithDirectory(object.WithDirectory(root, "conversation", conversation), "deleted", deleted), nil
 }
 
 func (b *Builder) headerFiles(ctx context.Context, h *domarkx.HeaderEntry, named bool, conversation odb.ID) ([]odb.TreeEntry, error) {

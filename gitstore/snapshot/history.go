@@ -13,14 +13,13 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/gitstore/codec"
-	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
 // An ancestor is a commit in a history: a snapshot or a workspace version.
 type ancestor struct {
 	id      string
 	number  int
-	parents []odb.ID // ids of its parents; for a snapshot, these include the linked versions
+	parents []string // ids of its parents; for a snapshot, these include the linked versions
 
 	info    domarkx.Info    // for a snapshot; without the session's name
 	version domarkx.Version // for a version; without resources and the workspace's name
@@ -29,27 +28,19 @@ type ancestor struct {
 // A lineage reads the histories of snapshots, or those of workspace versions.
 type lineage struct {
 	Reader
-	read  func(id odb.ID) (ancestor, error)
+	read  func(id string) (ancestor, error)
 	other error // the error of read for a parent that does not belong to the history
 }
 
 // snapshots returns the lineage of snapshots.
 func (r Reader) snapshots() lineage {
-	return lineage{r, func(id odb.ID) (ancestor, error) {
-		c, info, err := r.snapshot(id.String())
+	return lineage{r, func(id string) (ancestor, error) {
+		c, info, err := r.snapshot(id)
 		if err != nil {
 			return ancestor{}, err
 		}
-		return ancestor{id: info.ID, number: info.Number, parents: c.Parents, info: info}, nil
+		return ancestor{id: info.ID, number: info.Number, parents: idStrings(c.Parents), info: info}, nil
 	}, codec.ErrNoSnapshot}
-}
-
-func (l lineage) at(id string) (ancestor, error) {
-	oid, err := odb.ParseID(id)
-	if err != nil {
-		return ancestor{}, err
-	}
-	return l.read(oid)
 }
 
 // before returns the parents of a commit that belong to the history, in order, but not more than limit (-1 for all). It
@@ -104,7 +95,7 @@ func (r Reader) isShallow(id string) (bool, error) {
 func (r Reader) History(ctx context.Context, id string) iter.Seq2[domarkx.Info, error] {
 	return func(yield func(domarkx.Info, error) bool) {
 		line := r.snapshots()
-		next, err := line.at(id)
+		next, err := line.read(id)
 		for {
 			if err = errors.Join(err, ctx.Err()); err != nil {
 				yield(domarkx.Info{}, err)
@@ -174,7 +165,7 @@ type historyWalk struct {
 }
 
 func (l lineage) begin(id string) (*historyWalk, error) {
-	first, err := l.at(id)
+	first, err := l.read(id)
 	if err != nil {
 		return nil, err
 	}
@@ -218,17 +209,13 @@ func (r Reader) IsAncestor(ctx context.Context, a, b string) (bool, error) {
 }
 
 func (l lineage) isAncestor(ctx context.Context, a, b string) (bool, error) {
-	old, err := l.at(a)
-	if err != nil {
-		return false, err
-	}
-	oid, err := odb.ParseID(old.id)
+	old, err := l.read(a)
 	if err != nil {
 		return false, err
 	}
 	found := false
 	err = l.visit(ctx, b, func(n ancestor) (bool, bool) {
-		found = n.id == old.id || slices.Contains(n.parents, oid)
+		found = n.id == old.id || slices.Contains(n.parents, old.id)
 		return !found, n.number > old.number
 	})
 	return found, err
@@ -254,7 +241,7 @@ func (r Reader) VersionAmong(ctx context.Context, tip string, candidates []strin
 func (l lineage) among(ctx context.Context, tip string, candidates []string) (ancestor, error) {
 	var found []ancestor
 	for _, id := range candidates {
-		a, err := l.at(id)
+		a, err := l.read(id)
 		if errors.Is(err, domarkx.ErrNotFound) || errors.Is(err, domarkx.ErrCorrupt) {
 			continue // another kind of object
 		}

@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"strings"
 	"sync"
 
 	"github.com/domarkx/domarkx/gitstore/codec"
-	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
 // LinkedVersions returns the ids of the workspace versions that are parents of a snapshot, in order.
@@ -18,7 +18,7 @@ func (r Reader) LinkedVersions(_ context.Context, snapshot string) ([]string, er
 	}
 	var linked []string
 	for _, id := range c.Parents {
-		_, _, _, err := r.version(id)
+		_, _, _, err := r.version(id.String())
 		if errors.Is(err, codec.ErrNoVersion) {
 			continue
 		}
@@ -36,21 +36,23 @@ func (r Reader) Linked(ctx context.Context, snapshot string, versions []string) 
 	linked := map[string]bool{}
 	search := cmp.Or(r.links, &linkSearch{})
 	for _, version := range versions {
-		id, err := odb.ParseID(version)
-		if err != nil || !r.IsVersion(id) {
+		if !r.IsVersion(version) {
 			continue
 		}
-		if found, err := search.finds(ctx, r.snapshots(), snapshot, id); err != nil {
+		id := strings.ToLower(version)
+		found, err := search.finds(ctx, r.snapshots(), snapshot, id)
+		if err != nil {
 			return nil, err
-		} else if found {
-			linked[id.String()] = true
+		}
+		if found {
+			linked[id] = true
 		}
 	}
 	return linked, nil
 }
 
 // IsVersion reports whether an object is a workspace version that can be read.
-func (r Reader) IsVersion(id odb.ID) bool {
+func (r Reader) IsVersion(id string) bool {
 	_, _, _, err := r.version(id)
 	return err == nil
 }
@@ -61,11 +63,11 @@ type linkSearch struct {
 	mu       sync.Mutex
 	snapshot string
 	walk     *historyWalk
-	parents  map[odb.ID]bool // of the snapshots that were visited
+	parents  map[string]bool // of the snapshots that were visited
 }
 
 // finds reports whether a commit, which is not a snapshot, is a parent of a snapshot in the history.
-func (s *linkSearch) finds(ctx context.Context, line lineage, snapshot string, id odb.ID) (bool, error) {
+func (s *linkSearch) finds(ctx context.Context, line lineage, snapshot, id string) (bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.walk == nil || s.snapshot != snapshot {
@@ -73,7 +75,7 @@ func (s *linkSearch) finds(ctx context.Context, line lineage, snapshot string, i
 		if err != nil {
 			return false, err
 		}
-		s.snapshot, s.walk, s.parents = snapshot, walk, map[odb.ID]bool{}
+		s.snapshot, s.walk, s.parents = snapshot, walk, map[string]bool{}
 	}
 	for !s.parents[id] {
 		a, ok := s.walk.next()

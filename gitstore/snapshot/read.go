@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/gitstore/codec"
@@ -31,25 +32,18 @@ func NewReader(db *odb.Database, shallow string) Reader {
 	return Reader{Reader: version.NewReader(db), db: db, objects: object.NewReader(db), shallow: shallow, links: &linkSearch{}}
 }
 
-// maxReserve is the largest number of messages for which memory is allocated at once: a commit message states their number, but
-// may be forged.
-const maxReserve = 1 << 14
-
 // snapshot reads the commit of a snapshot.
 func (r Reader) snapshot(id string) (*codec.Commit, domarkx.Info, error) {
-	oid, err := odb.ParseID(id)
+	c, err := r.objects.CommitOf(id)
 	if err != nil {
 		return nil, domarkx.Info{}, err
 	}
-	c, err := r.objects.Commit(oid)
-	if err != nil {
-		return nil, domarkx.Info{}, err
-	}
+	id = strings.ToLower(id)
 	info, err := codec.DecodeMessage(c.Message)
 	if err != nil {
-		return nil, domarkx.Info{}, fmt.Errorf("snapshot %s: %w", oid, err)
+		return nil, domarkx.Info{}, fmt.Errorf("snapshot %s: %w", id, err)
 	}
-	info.ID, info.Date = oid.String(), c.Committer.When.Unix()
+	info.ID, info.Date = id, c.Committer.When.Unix()
 	return c, info, nil
 }
 
@@ -110,47 +104,49 @@ func name(tree odb.ID) string {
 
 // Load reads a snapshot, without the contents of its blobs.
 func (r Reader) Load(ctx context.Context, id string) (*domarkx.State, error) {
-	root, info, err := r.root(id)
+	state := &domarkx.State{}
+	var err error
+	state.Headers, state.Thread.Dead, err = r.parts(ctx, id, func(e domarkx.Entry) { state.Thread.Live = append(state.Thread.Live, e) })
 	if err != nil {
 		return nil, err
 	}
-	state, err := r.state(ctx, root, info.Messages)
-	if err != nil {
-		return nil, fmt.Errorf("snapshot %s: %w", id, err)
-	}
 	return state, nil
-}
-
-func (r Reader) state(ctx context.Context, root []odb.TreeEntry, messages int) (*domarkx.State, error) {
-	state := &domarkx.State{}
-	state.Thread.Live = make([]domarkx.Entry, 0, min(messages, maxReserve))
-	var err error
-	state.Headers, state.Thread.Dead, err = r.parts(ctx, root, messages, func(e domarkx.Entry) { state.Thread.Live = append(state.Thread.Live, e) })
-	return state, err
 }
 
 // LoadPacked is like Load, for a snapshot that may have many messages.
 func (r Reader) LoadPacked(ctx context.Context, id string) (*domarkx.PackedState, error) {
-	root, info, err := r.root(id)
-	if err != nil {
-		return nil, err
-	}
 	state := &domarkx.PackedState{}
-	if state.Headers, state.Dead, err = r.parts(ctx, root, info.Messages, state.Live.Append); err != nil {
-		return nil, fmt.Errorf("snapshot %s: %w", id, err)
+	var err error
+	if state.Headers, state.Dead, err = r.parts(ctx, id, state.Live.Append); err != nil {
+		return nil, err
 	}
 	return state, nil
 }
 
-// parts reads a snapshot with that many messages, and calls add with each message.
-func (r Reader) parts(ctx context.Context, root []odb.TreeEntry, messages int, add func(domarkx.Entry)) ([]domarkx.HeaderEntry, []domarkx.Tombstone, error) {
-	headers, err := r.headers(root)
+// parts reads a snapshot, and calls add with each message.
+func (r Reader) parts(ctx context.Context, id string, add func(domarkx.Entry)) (headers []domarkx.HeaderEntry, dead []domarkx.Tombstone, err error) {
+	root, info, err := r.root(id)
 	if err != nil {
 		return nil, nil, err
 	}
+	headers, err = r.headers(root)
+	if err == nil {
+		err = r.messages(ctx, root, info.Messages, add)
+	}
+	if err == nil {
+		dead, err = r.tombstones(root)
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("snapshot %s: %w", id, err)
+	}
+	return headers, dead, nil
+}
+
+// messages calls add with each message of a snapshot that has that many.
+func (r Reader) messages(ctx context.Context, root []odb.TreeEntry, messages int, add func(domarkx.Entry)) error {
 	conversation, err := object.Directory(root, "conversation")
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
 	n := 0
 	err = r.walk(ctx, []odb.ID{conversation}, messages, nil, func(number int, leaves []odb.ID) error {
@@ -164,11 +160,7 @@ func (r Reader) parts(ctx context.Context, root []odb.TreeEntry, messages int, a
 	if err == nil && n != messages {
 		err = fmt.Errorf("conversation: %w: %d messages, expected %d", domarkx.ErrCorrupt, n, messages)
 	}
-	if err != nil {
-		return nil, nil, err
-	}
-	dead, err := r.tombstones(root)
-	return headers, dead, err
+	return err
 }
 
 // Entries yields the messages of a snapshot in order. It keeps one leaf of them in memory. If a leaf cannot be read, it
@@ -192,45 +184,30 @@ func (r Reader) Entries(ctx context.Context, id string) iter.Seq2[domarkx.Entry,
 
 // Entry returns message k of a snapshot, counted from 0, without its contents. It reads no other leaf. It returns
 // [domarkx.ErrNotFound] if the snapshot has no message k.
-func (r Reader) Entry(_ context.Context, id string, k int) (domarkx.Entry, error) {
-	root, info, err := r.root(id)
-	if err != nil {
+func (r Reader) Entry(ctx context.Context, id string, k int) (domarkx.Entry, error) {
+	entries, messages, err := r.between(ctx, id, k, k+1)
+	switch {
+	case err != nil:
 		return domarkx.Entry{}, err
+	case k < 0 || k >= messages:
+		return domarkx.Entry{}, fmt.Errorf("message %d: %w, the snapshot has %d, counted from 0", k, domarkx.ErrNotFound, messages)
+	case len(entries) == 0:
+		return domarkx.Entry{}, fmt.Errorf("snapshot %s: %s: %w: no message %02d", id, leafPath(fanout.Leaf(k)), domarkx.ErrCorrupt, k%fanout.LeafWidth)
 	}
-	if k < 0 || k >= info.Messages {
-		return domarkx.Entry{}, fmt.Errorf("message %d: %w, the snapshot has %d, counted from 0", k, domarkx.ErrNotFound, info.Messages)
-	}
-	e, err := r.entry(root, k)
-	if err != nil {
-		return e, fmt.Errorf("snapshot %s: %w", id, err)
-	}
-	return e, nil
-}
-
-func (r Reader) entry(root []odb.TreeEntry, k int) (domarkx.Entry, error) {
-	conversation, err := object.Directory(root, "conversation")
-	if err != nil {
-		return domarkx.Entry{}, err
-	}
-	leafID, err := fanout.FindLeaf(r.objects, conversation, k)
-	if err != nil {
-		return domarkx.Entry{}, err
-	}
-	leaf, err := r.leaf(fanout.Leaf(k), leafID)
-	if err != nil {
-		return domarkx.Entry{}, err
-	}
-	if k%fanout.LeafWidth >= len(leaf) {
-		return domarkx.Entry{}, fmt.Errorf("%s: %w: no message %02d", leafPath(fanout.Leaf(k)), domarkx.ErrCorrupt, k%fanout.LeafWidth)
-	}
-	return leaf[k%fanout.LeafWidth], nil
+	return entries[0], nil
 }
 
 // EntriesBetween returns the messages of a snapshot from number from to the one before to, counted from 0. It reads few
 // objects of other messages.
-func (r Reader) EntriesBetween(ctx context.Context, id string, from, to int) (entries []domarkx.Entry, err error) {
+func (r Reader) EntriesBetween(ctx context.Context, id string, from, to int) ([]domarkx.Entry, error) {
+	entries, _, err := r.between(ctx, id, from, to)
+	return entries, err
+}
+
+// between is [Reader.EntriesBetween], and also returns the number of messages in the snapshot.
+func (r Reader) between(ctx context.Context, id string, from, to int) (entries []domarkx.Entry, messages int, err error) {
 	outside := func(first, end int, _ []odb.ID) bool { return first >= to || end <= from }
-	_, err = r.leaves(ctx, id, outside, func(number int, leaf odb.ID) error {
+	messages, err = r.leaves(ctx, id, outside, func(number int, leaf odb.ID) error {
 		some, err := r.leaf(number, leaf)
 		if err == nil {
 			first := number * fanout.LeafWidth
@@ -239,7 +216,7 @@ func (r Reader) EntriesBetween(ctx context.Context, id string, from, to int) (en
 		}
 		return err
 	})
-	return entries, err
+	return entries, messages, err
 }
 
 // Roles returns the roles of all messages in order. It reads only directories, and no message.
@@ -304,13 +281,9 @@ func (r Reader) NamedInfo(ctx context.Context, name, id string) (domarkx.Info, e
 
 // ConflictCount returns the number of conflicts in a snapshot. It does not read the contents of messages.
 func (r Reader) ConflictCount(ctx context.Context, id string) (int, error) {
-	root, info, err := r.root(id)
-	if err != nil {
-		return 0, err
-	}
 	n, same := 0, false
 	var last domarkx.ID
-	headers, _, err := r.parts(ctx, root, info.Messages, func(e domarkx.Entry) {
+	headers, _, err := r.parts(ctx, id, func(e domarkx.Entry) {
 		if e.ID != last {
 			same = false
 		} else if !same {

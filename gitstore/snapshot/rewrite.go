@@ -52,20 +52,18 @@ type conversationRewriter struct {
 	edit     LeafEdit
 }
 
-func (w *conversationRewriter) directory(ctx context.Context, level, first int, id odb.ID) (Rewritten, error) {
+func (w *conversationRewriter) directory(ctx context.Context, level, first int, id odb.ID) (now Rewritten, err error) {
 	if now, ok := w.done[id.String()]; ok {
 		return now, nil
 	}
 	if err := ctx.Err(); err != nil {
 		return Rewritten{}, err
 	}
-	visit := w.leaf
 	if level < fanout.Levels-1 {
-		visit = func(ctx context.Context, first int, id odb.ID) (Rewritten, error) {
-			return w.node(ctx, level, first, id)
-		}
+		now, err = w.node(ctx, level, first, id)
+	} else {
+		now, err = w.leaf(ctx, first, id)
 	}
-	now, err := visit(ctx, first, id)
 	if err == nil {
 		w.done[id.String()] = now
 	}
@@ -145,15 +143,10 @@ func (b *Builder) Rewrite(ctx context.Context, snapshot string, c domarkx.Commit
 	if err != nil {
 		return domarkx.Info{}, err
 	}
-	root, err := b.headerTree(ctx, c.State.Headers, conversation)
+	root, err := b.withHeaders(ctx, old, c.State.Headers, conversation)
 	if err != nil {
 		return domarkx.Info{}, err
 	}
-	deleted, err := object.Directory(old, "deleted")
-	if err != nil {
-		return domarkx.Info{}, err
-	}
-	root = object.WithDirectory(object.WithDirectory(root, "conversation", conversation), "deleted", deleted)
 	return b.storeSnapshot(c, parents, [][]odb.TreeEntry{old}, root, c.Conversation.Messages)
 }
 

@@ -25,8 +25,8 @@ type DocumentChecks interface {
 
 // VerifyCommits checks commits from a remote, parents before their children, and the refs that reach them. It returns
 // an error for each bad ref, by its name.
-func (r Reader) VerifyCommits(ctx context.Context, ids []odb.ID, refs []refdb.Ref, checks DocumentChecks) (map[string]error, error) {
-	v := verifier{c: NewChecker(r), checks: checks, found: make(map[odb.ID]error, len(ids))}
+func (r Reader) VerifyCommits(ctx context.Context, ids []string, refs []refdb.Ref, checks DocumentChecks) (map[string]error, error) {
+	v := verifier{c: NewChecker(r), checks: checks, found: make(map[string]error, len(ids))}
 	v.c.message = checks.Message
 	v.c.extents = version.NewChecker(r.Reader, v.c.checkNewContent)
 	for _, id := range ids {
@@ -50,21 +50,17 @@ func (r Reader) VerifyCommits(ctx context.Context, ids []odb.ID, refs []refdb.Re
 type verifier struct {
 	c      Checker
 	checks DocumentChecks
-	found  map[odb.ID]error // checked commits; nil for those without an error
+	found  map[string]error // checked commits; nil for those without an error
 }
 
 // ref checks a ref, after its commits were checked.
 func (v *verifier) ref(ctx context.Context, ref refdb.Ref) error {
-	id, err := odb.ParseID(ref.ID)
-	if err != nil {
-		return err
-	}
-	found, isNew := v.found[id]
+	found, isNew := v.found[ref.ID]
 	if found != nil {
 		return found
 	}
 	if ref.Name == refname.Workspaces.Ref(refname.Workspaces.Name(ref.Name)) {
-		_, _, _, err := v.c.version(id)
+		_, _, _, err := v.c.version(ref.ID)
 		return err
 	}
 	if _, _, err := v.c.snapshot(ref.ID); err != nil || !isNew {
@@ -74,24 +70,28 @@ func (v *verifier) ref(ctx context.Context, ref refdb.Ref) error {
 }
 
 // commit checks a commit, after its new parents were checked.
-func (v *verifier) commit(ctx context.Context, id odb.ID) error {
-	kind, size, err := v.c.db.Size(id)
+func (v *verifier) commit(ctx context.Context, id string) error {
+	oid, err := odb.ParseID(id)
+	if err != nil {
+		return err
+	}
+	kind, size, err := v.c.db.Size(oid)
 	if err != nil {
 		return err
 	}
 	if kind != odb.Commit || size > chunked.Threshold {
 		return fmt.Errorf("commit %s: %w: a %s of %d bytes", id, domarkx.ErrCorrupt, kind, size)
 	}
-	c, err := v.c.objects.Commit(id)
+	c, err := v.c.objects.Commit(oid)
 	if err != nil {
 		return err
 	}
 	for _, p := range c.Parents {
-		if err := v.found[p]; err != nil {
+		if err := v.found[p.String()]; err != nil {
 			return err
 		}
 	}
-	_, info, err := v.c.snapshot(id.String())
+	_, info, err := v.c.snapshot(id)
 	switch {
 	case errors.Is(err, codec.ErrNoSnapshot):
 		return v.version(ctx, id)
@@ -113,7 +113,7 @@ func (v *verifier) snapshot(ctx context.Context, c *codec.Commit, info domarkx.I
 		switch {
 		case errors.Is(err, codec.ErrNoSnapshot):
 			linked = true
-			_, _, _, err = v.c.version(p)
+			_, _, _, err = v.c.version(p.String())
 		case err == nil && linked:
 			return fmt.Errorf("%w: a workspace version is a parent before a snapshot", domarkx.ErrCorrupt)
 		case err == nil && first == "":
@@ -150,8 +150,8 @@ func checkNumber(want, got int, cut bool) error {
 }
 
 // version checks a workspace version.
-func (v *verifier) version(ctx context.Context, id odb.ID) error {
-	now, err := v.c.VersionOrStub(ctx, id.String())
+func (v *verifier) version(ctx context.Context, id string) error {
+	now, err := v.c.VersionOrStub(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -164,7 +164,7 @@ func (v *verifier) version(ctx context.Context, id odb.ID) error {
 // versionAfter checks the files of a version that its first parent does not have.
 func (v *verifier) versionAfter(ctx context.Context, now domarkx.Version) error {
 	line := v.c.versions()
-	a, err := line.at(now.ID)
+	a, err := line.read(now.ID)
 	if err != nil {
 		return err
 	}
@@ -248,11 +248,7 @@ func (v *verifier) knownBefore(ctx context.Context, id string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		oid, err := odb.ParseID(info.ID)
-		if err != nil {
-			return "", err
-		}
-		if _, isNew := v.found[oid]; !isNew {
+		if _, isNew := v.found[info.ID]; !isNew {
 			return info.ID, nil
 		}
 	}

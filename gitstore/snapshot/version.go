@@ -39,15 +39,12 @@ func (b *Builder) CommitVersion(ctx context.Context, workspace string, c domarkx
 	line := b.versions()
 	var parents []odb.ID
 	for _, id := range c.Parents {
-		var p ancestor
-		oid, err := odb.ParseID(id)
-		if err == nil {
-			p, err = line.read(oid)
-		}
+		p, err := line.read(id)
 		if err != nil {
 			return domarkx.Version{}, fmt.Errorf("parent of a version: %w", err)
 		}
 		v.Number = max(v.Number, p.number+1)
+		oid, _ := odb.ParseID(id) // it was read
 		parents = append(parents, oid)
 	}
 	tree, err := b.versionTree(c.Resources)
@@ -91,16 +88,17 @@ func (b *Builder) versionTree(resources []domarkx.ResourceVersion) (odb.ID, erro
 }
 
 // version reads the commit of a workspace version.
-func (r Reader) version(id odb.ID) (*codec.Commit, domarkx.Version, int, error) {
-	c, err := r.objects.Commit(id)
+func (r Reader) version(id string) (*codec.Commit, domarkx.Version, int, error) {
+	c, err := r.objects.CommitOf(id)
 	if err != nil {
 		return nil, domarkx.Version{}, 0, err
 	}
+	id = strings.ToLower(id)
 	v, resources, err := codec.DecodeVersionMessage(c.Message)
 	if err != nil {
 		return nil, domarkx.Version{}, 0, fmt.Errorf("workspace version %s: %w", id, err)
 	}
-	v.ID, v.Date, v.Parents = id.String(), c.Committer.When.Unix(), idStrings(c.Parents)
+	v.ID, v.Date, v.Parents = id, c.Committer.When.Unix(), idStrings(c.Parents)
 	return c, v, resources, nil
 }
 
@@ -117,11 +115,7 @@ func (r Reader) Version(ctx context.Context, id string) (domarkx.Version, error)
 
 // VersionOrStub is like Version, but returns no error for a version whose files were removed.
 func (r Reader) VersionOrStub(_ context.Context, id string) (domarkx.Version, error) {
-	oid, err := odb.ParseID(id)
-	if err != nil {
-		return domarkx.Version{}, err
-	}
-	c, v, count, err := r.version(oid)
+	c, v, count, err := r.version(id)
 	if err != nil {
 		return domarkx.Version{}, err
 	}
@@ -129,7 +123,7 @@ func (r Reader) VersionOrStub(_ context.Context, id string) (domarkx.Version, er
 		err = fmt.Errorf("%w: %d resources, its commit says %d", domarkx.ErrCorrupt, len(v.Resources), count)
 	}
 	if err != nil {
-		return domarkx.Version{}, fmt.Errorf("workspace version %s: %w", oid, err)
+		return domarkx.Version{}, fmt.Errorf("workspace version %s: %w", v.ID, err)
 	}
 	return v, nil
 }
@@ -174,11 +168,7 @@ func (r Reader) resources(tree odb.ID) ([]domarkx.ResourceVersion, error) {
 
 // VersionCommit returns a workspace version from its commit, without its resources.
 func (r Reader) VersionCommit(id string) (domarkx.Version, error) {
-	oid, err := odb.ParseID(id)
-	if err != nil {
-		return domarkx.Version{}, err
-	}
-	_, v, _, err := r.version(oid)
+	_, v, _, err := r.version(id)
 	return v, err
 }
 
@@ -194,12 +184,9 @@ func (r Reader) NamedVersion(ctx context.Context, name, id string) (domarkx.Vers
 
 // versions returns the lineage of workspace versions.
 func (r Reader) versions() lineage {
-	return lineage{Reader: r, read: func(id odb.ID) (ancestor, error) {
-		c, v, _, err := r.version(id)
-		if err != nil {
-			return ancestor{}, err
-		}
-		return ancestor{id: v.ID, number: v.Number, parents: c.Parents, version: v}, nil
+	return lineage{Reader: r, read: func(id string) (ancestor, error) {
+		_, v, _, err := r.version(id)
+		return ancestor{id: v.ID, number: v.Number, parents: v.Parents, version: v}, err
 	}}
 }
 
@@ -229,8 +216,7 @@ func (r Reader) Head(_ context.Context, id string) (CommitHead, error) {
 	c, info, err := r.snapshot(id)
 	head := CommitHead{Info: info}
 	if errors.Is(err, codec.ErrNoSnapshot) {
-		oid, _ := odb.ParseID(id)
-		if c, head.Version, _, err = r.version(oid); err == nil {
+		if c, head.Version, _, err = r.version(id); err == nil {
 			head.IsVersion = true
 		}
 	}

@@ -165,18 +165,14 @@ func TestVerifyVersions(t *testing.T) {
 		"a child of a bad one":      {[]string{forged(one.ID, "Number: 1", "Number: 3"), ""}, "its number is 3, expected 1"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var ids []odb.ID
-			for i, s := range c.ids {
-				if s == "" {
-					s = r.version(t, versionOf(code(directory{"a": "2"}), c.ids[i-1])).ID
-				}
-				id, err := odb.ParseID(s)
-				if err != nil {
-					t.Fatal(err)
+			var ids []string
+			for i, id := range c.ids {
+				if id == "" {
+					id = r.version(t, versionOf(code(directory{"a": "2"}), c.ids[i-1])).ID
 				}
 				ids = append(ids, id)
 			}
-			ref := refdb.Ref{Name: refname.Workspaces.Ref("w"), ID: ids[len(ids)-1].String()}
+			ref := refdb.Ref{Name: refname.Workspaces.Ref("w"), ID: ids[len(ids)-1]}
 			bad, err := r.reader.VerifyCommits(ctx, ids, []refdb.Ref{ref}, noDocuments{})
 			if err != nil {
 				t.Fatal(err)
@@ -210,16 +206,12 @@ func TestVerifyLinks(t *testing.T) {
 		"another version":         {linked(other.ID, v.ID), false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var ids []odb.ID
+			var ids []string
 			for info, err := range r.reader.Ancestors(ctx, c.tip.ID) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				id, err := odb.ParseID(info.ID)
-				if err != nil {
-					t.Fatal(err)
-				}
-				ids = append(ids, id)
+				ids = append(ids, info.ID)
 			}
 			slices.Reverse(ids)
 			ref := refdb.Ref{Name: refname.Sessions.Ref("s"), ID: c.tip.ID}

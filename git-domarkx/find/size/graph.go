@@ -17,7 +17,7 @@ import (
 // searched once for each session, and have no pointers, because there may be millions.
 type graph struct {
 	object.Reader
-	isVersion func(odb.ID) bool
+	isVersion func(id string) bool
 	numbers   map[odb.ID]int32 // indexes in nodes
 	nodes     []node
 	next      [][]int32
@@ -106,7 +106,7 @@ func (g *graph) follow(steps []step, s step, byPath bool) ([]step, error) {
 			return nil, err
 		}
 		root := step{id: c.Tree, what: tree, kind: s.kind}
-		if byPath && g.isVersion(s.id) {
+		if byPath && g.isVersion(s.id.String()) {
 			g.nodes[s.node].kind, root.kind = Versions, Versions
 		} else if byPath {
 			root.what, root.kind = snapshot, Messages
