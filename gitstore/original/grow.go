@@ -32,13 +32,7 @@ func (d *Document) grow(ctx context.Context, out *object.Writer, more []byte, sh
 	segments := newSegmentWriter(out)
 	content := io.Reader(bytes.NewReader(more))
 	if d.count > 0 {
-		r := reader{document: d}
-		last, err := r.open(d.count - 1)
-		if err != nil {
-			return nil, err
-		}
-		defer last.Close()
-		content = io.MultiReader(last, content)
+		content = io.MultiReader(&reader{document: d, next: d.count - 1}, content)
 		if err := segments.resume(d); err != nil {
 			return nil, err
 		}

@@ -212,12 +212,6 @@ func (r *Refs) listTables(prefix string) (*Listing, error) {
 	if err != nil {
 		return nil, err
 	}
-	kept := l.Refs[:0]
-	for _, ref := range l.Refs {
-		if strings.HasPrefix(ref.Name, prefix) {
-			kept = append(kept, ref)
-		}
-	}
-	l.Refs = kept
+	l.Refs = slices.DeleteFunc(l.Refs, func(ref Ref) bool { return !strings.HasPrefix(ref.Name, prefix) })
 	return l, nil
 }

@@ -14,17 +14,16 @@ const moving = "refs/domarkx/moving/"
 // references from git gc until the other changes are made.
 func (r *Refs) apply(ctx context.Context, e *entry, changes []Change) error {
 	removals, others := makeRoom(changes)
+	for _, step := range [][]Change{keepers(removals), removals, others} {
+		if len(step) == 0 {
+			continue
+		}
+		if err := r.applyOnce(ctx, e, step); err != nil {
+			return err
+		}
+	}
 	if len(removals) == 0 {
-		return r.applyOnce(ctx, e, others)
-	}
-	if err := r.applyOnce(ctx, e, keepers(removals)); err != nil {
-		return err
-	}
-	if err := r.applyOnce(ctx, e, removals); err != nil {
-		return err
-	}
-	if err := r.applyOnce(ctx, e, others); err != nil {
-		return err
+		return nil
 	}
 	return r.dropKeepers(ctx, e)
 }

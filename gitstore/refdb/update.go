@@ -1,9 +1,11 @@
 package refdb
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"runtime"
 	"slices"
 	"strings"
@@ -197,17 +199,10 @@ func (r *Refs) compare(changes []Change) error {
 			return err
 		}
 		if id != c.Old {
-			return fmt.Errorf("the reference %q is at %s, not at %s: %w", c.Ref, orNothing(id), orNothing(c.Old), domarkx.ErrConflict)
+			return fmt.Errorf("the reference %q is at %s, not at %s: %w", c.Ref, cmp.Or(id, "nothing"), cmp.Or(c.Old, "nothing"), domarkx.ErrConflict)
 		}
 	}
 	return nil
-}
-
-func orNothing(id string) string {
-	if id == "" {
-		return "nothing"
-	}
-	return id
 }
 
 // checkDirectories returns [domarkx.ErrExists] if a new reference would be a directory of another one, or the reverse.
@@ -229,11 +224,7 @@ func (r *Refs) checkDirectories(changes []Change) error {
 		if len(below) > 0 {
 			return clash(c.Ref, below[0].Name)
 		}
-		for i := len("refs/"); i < len(c.Ref); i++ {
-			if c.Ref[i] != '/' {
-				continue
-			}
-			above := c.Ref[:i]
+		for above := path.Dir(c.Ref); above != "refs"; above = path.Dir(above) {
 			_, there, err := r.Read(above)
 			if err != nil {
 				return err

@@ -2,6 +2,7 @@ package refname
 
 import (
 	"fmt"
+	"iter"
 	"strings"
 
 	"golang.org/x/text/cases"
@@ -26,11 +27,13 @@ func NewIndex(k Kind) *Index {
 
 func (x *Index) key(s string) string { return norm.NFC.String(x.fold.String(s)) }
 
-// directoriesOf calls yield for each directory in a name, the outermost first: "a" and "a/b" for "a/b/c".
-func directoriesOf(name string, yield func(directory string)) {
-	for i := range len(name) {
-		if name[i] == '/' {
-			yield(name[:i])
+// directoriesOf yields each directory in a name, the outermost first: "a" and "a/b" for "a/b/c".
+func directoriesOf(name string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for i := range len(name) {
+			if name[i] == '/' && !yield(name[:i]) {
+				return
+			}
 		}
 	}
 }
@@ -38,19 +41,19 @@ func directoriesOf(name string, yield func(directory string)) {
 // Add adds a name that the index does not contain.
 func (x *Index) Add(name string) {
 	x.names[x.key(name)] = name
-	directoriesOf(name, func(directory string) {
+	for directory := range directoriesOf(name) {
 		key := x.key(directory)
 		if x.directories[key] == nil {
 			x.directories[key] = map[string]int{}
 		}
 		x.directories[key][directory]++
-	})
+	}
 }
 
 // Remove removes a name that the index contains.
 func (x *Index) Remove(name string) {
 	delete(x.names, x.key(name))
-	directoriesOf(name, func(directory string) {
+	for directory := range directoriesOf(name) {
 		key := x.key(directory)
 		if x.directories[key][directory]--; x.directories[key][directory] <= 0 {
 			delete(x.directories[key], directory)
@@ -58,7 +61,7 @@ func (x *Index) Remove(name string) {
 		if len(x.directories[key]) == 0 {
 			delete(x.directories, key)
 		}
-	})
+	}
 }
 
 // Check returns [domarkx.ErrExists] if name clashes with an existing one, which the error names. Refs of both could
@@ -77,24 +80,18 @@ func (x *Index) Check(name string) error {
 	if len(x.directories[key]) > 0 {
 		return taken("it is the directory of the %s", x.exampleIn(key))
 	}
-	var err error
-	directoriesOf(name, func(directory string) {
-		if err != nil {
-			return
-		}
+	for directory := range directoriesOf(name) {
 		key := x.key(directory)
 		if other, ok := x.names[key]; ok {
-			err = taken("its directory is the %s", other)
-			return
+			return taken("its directory is the %s", other)
 		}
 		for spelled := range x.directories[key] {
 			if spelled != directory {
-				err = taken("its directory differs only by case from that of the %s", x.exampleIn(key))
-				return
+				return taken("its directory differs only by case from that of the %s", x.exampleIn(key))
 			}
 		}
-	})
-	return err
+	}
+	return nil
 }
 
 // exampleIn returns the first name in the directory with the given case-folded name.

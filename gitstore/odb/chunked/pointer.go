@@ -2,9 +2,7 @@ package chunked
 
 import (
 	"bytes"
-	"encoding/hex"
 	"fmt"
-	"strconv"
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/gitstore/odb"
@@ -33,25 +31,15 @@ func (p Pointer) Encode() []byte {
 // [domarkx.ErrInvalid].
 func DecodePointer(by oid.Hash, data []byte) (Pointer, error) {
 	var p Pointer
-	bad := fmt.Errorf("pointer to large content: %w", domarkx.ErrInvalid)
-	lines := bytes.Split(data[:min(len(data), MaxPointer)], []byte{'\n'})
-	if len(lines) != 5 {
-		return p, bad
+	var digest []byte
+	var chunks string
+	_, err := fmt.Sscanf(string(data[:min(len(data), MaxPointer)]), pointerHead+"size %d\nsha256 %x\nchunks %s\n", &p.Size, &digest, &chunks)
+	if err == nil {
+		copy(p.SHA256[:], digest)
+		p.Chunks, err = by.Parse(chunks)
 	}
-	size, err := strconv.ParseInt(string(bytes.TrimPrefix(lines[1], []byte("size "))), 10, 64)
-	if err != nil || size < 0 {
-		return p, bad
-	}
-	p.Size = size
-	sum, err := hex.DecodeString(string(bytes.TrimPrefix(lines[2], []byte("sha256 "))))
-	if err != nil || copy(p.SHA256[:], sum) != len(p.SHA256) {
-		return p, bad
-	}
-	if p.Chunks, err = by.Parse(string(bytes.TrimPrefix(lines[3], []byte("chunks ")))); err != nil {
-		return p, bad
-	}
-	if !bytes.Equal(p.Encode(), data) {
-		return p, bad
+	if err != nil || p.Size < 0 || !bytes.Equal(p.Encode(), data) {
+		return Pointer{}, fmt.Errorf("pointer to large content: %w", domarkx.ErrInvalid)
 	}
 	return p, nil
 }
