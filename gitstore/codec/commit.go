@@ -3,6 +3,7 @@ package codec
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"strings"
 	"time"
 
@@ -36,18 +37,16 @@ func (c *Commit) Encode() ([]byte, error) {
 		return nil, fmt.Errorf("encode commit: %w", err)
 	}
 	defer r.Close()
-	var rest bytes.Buffer
-	if _, err := rest.ReadFrom(r); err != nil {
+	all, err := io.ReadAll(r)
+	if err != nil {
 		return nil, fmt.Errorf("encode commit: %w", err)
 	}
-	if _, err := rest.ReadString('\n'); err != nil { // the tree, which is zero
-		return nil, fmt.Errorf("encode commit: %w", err)
-	}
+	_, rest, _ := bytes.Cut(all, []byte{'\n'}) // after the tree, which is zero
 	data := fmt.Appendf(nil, "%s%s\n", treeHeader, c.Tree)
 	for _, p := range c.Parents {
 		data = fmt.Appendf(data, "%s%s\n", parentHeader, p)
 	}
-	return append(data, rest.Bytes()...), nil
+	return append(data, rest...), nil
 }
 
 // The headers at the beginning of a commit: one tree, then any number of parents.
@@ -110,7 +109,7 @@ func DecodeCommit(by oid.Hash, data []byte) (*Commit, error) {
 	if !commit.TreeHash.IsZero() || len(commit.ParentHashes) > 0 {
 		return nil, fmt.Errorf("%w: commit with a tree or parent after other headers", domarkx.ErrCorrupt)
 	}
-	c.Author, c.Committer, c.Message = decodeSignature(commit.Author), decodeSignature(commit.Committer), []byte(commit.Message)
+	c.Author, c.Committer, c.Message = domarkx.Signature(commit.Author), domarkx.Signature(commit.Committer), []byte(commit.Message)
 	if c.Author.When.IsZero() || c.Committer.When.IsZero() {
 		return nil, fmt.Errorf("%w: commit without a valid author or committer", domarkx.ErrCorrupt)
 	}
@@ -129,10 +128,6 @@ func cutID(by oid.Hash, data []byte, header string) (odb.ID, []byte, error) {
 		return odb.ID{}, nil, fmt.Errorf("%w: commit with %q: %v", domarkx.ErrCorrupt, header, err)
 	}
 	return id, rest, nil
-}
-
-func decodeSignature(s object.Signature) domarkx.Signature {
-	return domarkx.Signature{Name: s.Name, Email: s.Email, When: s.When}
 }
 
 // zeroTree is the header of a tree as go-git expects it.

@@ -80,11 +80,11 @@ func decodeDirectory(entries []odb.TreeEntry, data []byte) (self *domarkx.File, 
 		if err != nil {
 			return nil, nil, err
 		}
-		i, ok := slices.BinarySearchFunc(children, name, func(c child, name string) int { return strings.Compare(c.Name, name) })
-		if !ok || children[i].Type != domarkx.Regular || !e.IsTree() {
+		c, ok := findChild(children, name)
+		if !ok || c.Type != domarkx.Regular || !e.IsTree() {
 			return nil, nil, fmt.Errorf("entry %q: %w: it does not belong to a file", e.Name, domarkx.ErrCorrupt)
 		}
-		children[i].chunks = e.ID
+		c.chunks = e.ID
 	}
 	if s.self != nil {
 		self = &domarkx.File{Type: domarkx.Directory}

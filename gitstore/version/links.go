@@ -3,10 +3,12 @@ package version
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
 // addLink notes a hard link. It returns an error if the file to which it is a link comes after it in a walk.
@@ -43,19 +45,18 @@ func (b *Writer) checkLinks(ctx context.Context) error {
 	if len(b.links) == 0 {
 		return nil
 	}
-	var paths []string
-	for first, others := range b.links {
-		paths = append(append(paths, first), others...)
-	}
-	slices.SortFunc(paths, compareWalk)
-	files, err := b.lookUp(ctx, paths)
-	if err != nil {
-		return err
-	}
-	for first, others := range b.links {
-		f := files[first]
-		for _, path := range others {
-			if c := files[path]; !c.sameFile(&f) || f.HardLink != "" || f.Type == domarkx.Directory {
+	known := map[odb.ID][]child{}
+	for _, first := range slices.Sorted(maps.Keys(b.links)) {
+		f, err := b.lookUp(ctx, first, known)
+		if err != nil {
+			return err
+		}
+		for _, path := range b.links[first] {
+			c, err := b.lookUp(ctx, path, known)
+			if err != nil {
+				return err
+			}
+			if !c.sameFile(f) || f.HardLink != "" || f.Type == domarkx.Directory {
 				return fmt.Errorf("hard link %q to %q: %w: they have different attributes or content", path, first, domarkx.ErrInvalid)
 			}
 		}
@@ -69,47 +70,36 @@ func (c *child) sameFile(other *child) bool {
 		c.Major == other.Major && c.Minor == other.Minor
 }
 
-// lookUp reads the files at the given paths, which must be in the order of a walk, and returns them by path.
-func (b *Writer) lookUp(ctx context.Context, paths []string) (map[string]child, error) {
-	type level struct {
-		name     string // of the directory
-		children []child
-	}
-	_, top, err := b.store.directoryOf(b.root.String())
-	if err != nil {
+// maxLookedUp is the number of directories that lookUp keeps in memory.
+const maxLookedUp = 1 << 12
+
+// lookUp returns the file at a path of the version. known contains directories that were read.
+func (b *Writer) lookUp(ctx context.Context, path string, known map[odb.ID][]child) (*child, error) {
+	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	at := []level{{children: top}}
-	files := make(map[string]child, len(paths))
-	for _, path := range paths {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		names := strings.Split(path, "/")
-		for depth, name := range names {
-			c, ok := findChild(at[depth].children, name)
-			if !ok {
-				return nil, fmt.Errorf("hard link to %q: %w: the file was not added", path, domarkx.ErrInvalid)
-			}
-			if depth == len(names)-1 {
-				files[path] = *c
-				break
-			}
-			if depth+1 < len(at) && at[depth+1].name == name {
-				continue
-			}
-			at = at[:depth+1]
-			if c.Type != domarkx.Directory {
-				return nil, fmt.Errorf("hard link to %q: %w: the file was not added", path, domarkx.ErrInvalid)
-			}
-			_, children, err := b.store.directoryOf(c.object.String())
-			if err != nil {
+	for id, rest := b.root, path; ; {
+		name, after, below := strings.Cut(rest, "/")
+		children, ok := known[id]
+		if !ok {
+			var err error
+			if _, children, err = b.store.directoryOf(id.String()); err != nil {
 				return nil, err
 			}
-			at = append(at, level{name, children})
+			if len(known) >= maxLookedUp {
+				clear(known)
+			}
+			known[id] = children
 		}
+		c, ok := findChild(children, name)
+		if !ok || below && c.Type != domarkx.Directory {
+			return nil, fmt.Errorf("hard link to %q: %w: the file was not added", path, domarkx.ErrInvalid)
+		}
+		if !below {
+			return c, nil
+		}
+		id, rest = c.object, after
 	}
-	return files, nil
 }
 
 func findChild(children []child, name string) (*child, bool) {

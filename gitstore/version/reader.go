@@ -175,7 +175,7 @@ func (b *blobContent) Bytes() ([]byte, error) { return b.data() }
 // ReadAt implements [io.ReaderAt].
 func (b *blobContent) ReadAt(p []byte, off int64) (int, error) {
 	data, err := b.data()
-	if err != nil {
+	if err != nil || len(p) == 0 {
 		return 0, err
 	}
 	return bytes.NewReader(data).ReadAt(p, off)
