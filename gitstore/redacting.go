@@ -91,6 +91,21 @@ func (s *Store) writeState(name string, v any) error {
 	return nil
 }
 
+// readState reads what writeState stored, and reports whether it did.
+func (s *Store) readState(name string, v any) (bool, error) {
+	data, err := os.ReadFile(filepath.Join(s.StateDir(), name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(data, v)
+	}
+	if err != nil {
+		return false, fmt.Errorf("reading %s: %w", name, err)
+	}
+	return true, nil
+}
+
 // finishRedaction clears reflogs and derived files of replaced commits, if there is an unfinished redaction whose refs have moved.
 // clear removes the texts from derived files; if it is nil, finishRedaction removes the files.
 func (s *Store) finishRedaction(ctx context.Context, clear func(context.Context) error) error {
@@ -123,7 +138,7 @@ func (s *Store) finishRedaction(ctx context.Context, clear func(context.Context)
 // clearReplaced clears reflogs. It returns the redaction, whose texts are to be removed from derived files, or nil if there is
 // no unfinished redaction. The caller holds the repository's lock.
 func (s *Store) clearReplaced(path string) (*redacting, error) {
-	r, moved, err := s.unfinished(path)
+	r, moved, err := s.unfinished()
 	switch {
 	case err != nil || r == nil:
 		return nil, err
@@ -140,17 +155,10 @@ func (s *Store) clearReplaced(path string) (*redacting, error) {
 }
 
 // unfinished returns the redaction that is not finished, or nil, and whether its refs have moved.
-func (s *Store) unfinished(path string) (_ *redacting, moved bool, err error) {
-	data, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, false, nil
-	}
-	if err != nil {
-		return nil, false, err
-	}
+func (s *Store) unfinished() (_ *redacting, moved bool, err error) {
 	var r redacting
-	if err := json.Unmarshal(data, &r); err != nil {
-		return nil, false, fmt.Errorf("reading %s: %w", redactingName, err)
+	if found, err := s.readState(redactingName, &r); !found || err != nil {
+		return nil, false, err
 	}
 	for ref, old := range r.Before {
 		if now, _, err := s.refs.Read(ref); err != nil || now == old {
@@ -173,7 +181,7 @@ func (s *Store) Replacements() (map[string]string, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	r, moved, err := s.unfinished(filepath.Join(s.StateDir(), redactingName))
+	r, moved, err := s.unfinished()
 	if err != nil || len(data) == 0 && !moved {
 		return nil, err
 	}
@@ -243,18 +251,9 @@ func (l Leases) Remote(ref, id string) string {
 
 // Leases returns all recorded leases.
 func (s *Store) Leases() (Leases, error) {
-	data, err := os.ReadFile(filepath.Join(s.StateDir(), leasesName))
-	if errors.Is(err, fs.ErrNotExist) {
-		return Leases{}, nil
-	}
 	leases := Leases{}
-	if err == nil {
-		err = json.Unmarshal(data, &leases)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", leasesName, err)
-	}
-	return leases, nil
+	_, err := s.readState(leasesName, &leases)
+	return leases, err
 }
 
 // EndLeases removes the leases of remote-tracking refs. It is called after their refs were pushed, or fetched without a change.
