@@ -9,7 +9,10 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/gitstore/atomicfile"
 )
+
+func lockFile(f *os.File) error { return atomicfile.TryLock(f) }
 
 // A mapping is the content of a file in read-only memory.
 type mapping struct{ bytes []byte }

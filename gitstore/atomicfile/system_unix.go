@@ -4,7 +4,9 @@ package atomicfile
 
 import (
 	"errors"
+	"io/fs"
 	"os"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -34,3 +36,28 @@ func Unlock(f *os.File) error { return unix.Flock(int(f.Fd()), unix.LOCK_UN) }
 
 // IsAlive reports whether a process may be running. Number 0 is an unknown one.
 func IsAlive(process int) bool { return !errors.Is(unix.Kill(process, 0), unix.ESRCH) }
+
+// Sync makes an open file or directory durable, even if it is open for reading only (fsync(2)).
+// It does nothing if the file system does not support that.
+func Sync(f *os.File) error {
+	err := f.Sync()
+	if errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported) {
+		return nil
+	}
+	return err
+}
+
+// SyncDir makes the names in a directory durable. For a file, that is its content.
+func SyncDir(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(Sync(f), f.Close())
+}
+
+// IsOurs reports whether a file belongs to this user.
+func IsOurs(info fs.FileInfo) bool {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	return ok && int(stat.Uid) == os.Getuid()
+}

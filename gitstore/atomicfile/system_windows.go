@@ -2,6 +2,7 @@ package atomicfile
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 
 	"golang.org/x/sys/windows"
@@ -36,3 +37,12 @@ func IsAlive(process int) bool {
 	}
 	return err == nil || process == 0
 }
+
+// Sync does nothing: Windows only syncs files that are open for writing.
+func Sync(*os.File) error { return nil }
+
+// SyncDir does nothing: Windows cannot sync directories, and NTFS journals names.
+func SyncDir(string) error { return nil }
+
+// IsOurs reports whether a file belongs to this user.
+func IsOurs(fs.FileInfo) bool { return true }

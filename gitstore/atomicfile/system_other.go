@@ -16,3 +16,6 @@ func CreateUnnamed(string, fs.FileMode) (*os.File, error) {
 
 // Link returns [errors.ErrUnsupported]: it requires Linux.
 func Link(*os.File, string) error { return errors.ErrUnsupported }
+
+// SyncFS returns [errors.ErrUnsupported]: it requires Linux.
+func SyncFS(string) error { return errors.ErrUnsupported }
