@@ -27,10 +27,8 @@ func (s *ruleSet) revealed(text []byte) []match {
 			continue
 		}
 		for _, m := range s.spelled(r.text, strong) {
-			if m.secret == nil {
-				m.secret = bytes.Clone(r.text[m.start:m.end])
-			}
-			m.start, m.end = r.place(m.start, m.end)
+			start, end := r.place(m.start, m.end)
+			m.move(r.text, start, end)
 			found = append(found, m)
 		}
 	}

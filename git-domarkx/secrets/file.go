@@ -43,10 +43,7 @@ func (s *ruleSet) file(content []byte) []match {
 	found := s.file(text)
 	for i := range found {
 		m := &found[i]
-		if m.secret == nil {
-			m.secret = text[m.start:m.end]
-		}
-		m.start, m.end = placeInUTF16(content, text, m.start), placeInUTF16(content, text, m.end)
+		m.move(text, placeInUTF16(content, text, m.start), placeInUTF16(content, text, m.end))
 	}
 	return found
 }
@@ -59,23 +56,15 @@ func (s *ruleSet) encodedFile(value []byte) []match {
 		run = value[i+len(";base64,"):]
 	}
 	content := decodeBase64(nil, bytes.TrimRight(standardBase64(run, len(run)), "="))
-	found := s.file(content)
-	if IsContainer(content) {
-		_ = Unpack(content, func(_ string, part []byte) { //nolint:errcheck // what can be read counts
-			for _, m := range s.file(part) {
-				if m.secret == nil {
-					m.secret = bytes.Clone(part[m.start:m.end])
-				}
-				found = append(found, m)
-			}
-		})
-	}
-	for i := range found {
-		m := &found[i]
-		if m.secret == nil {
-			m.secret = content[m.start:m.end]
+	var found []match
+	search := func(_ string, part []byte) {
+		for _, m := range s.file(part) {
+			m.move(part, 0, len(value))
+			found = append(found, m)
 		}
-		m.start, m.end = 0, len(value)
+	}
+	if search("", content); IsContainer(content) {
+		_ = Unpack(content, search) //nolint:errcheck // what can be read counts
 	}
 	return resolve(found)
 }

@@ -2,6 +2,7 @@ package secrets
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 )
 
@@ -135,15 +136,9 @@ func (s *ruleSet) accept(r *rule, part []byte, at []int) (match, bool) {
 	}
 	whole := string(part[at[0]:at[1]])
 	line := lineAround(part, at[0], at[1])
-	for _, a := range s.allow {
-		if a.allows(secret, whole, line) {
-			return match{}, false
-		}
-	}
-	for i := range r.allow {
-		if r.allow[i].allows(secret, whole, line) {
-			return match{}, false
-		}
+	allows := func(a *allowlist) bool { return a.allows(secret, whole, line) }
+	if slices.ContainsFunc(s.allow, allows) || slices.ContainsFunc(r.allow, allows) {
+		return match{}, false
 	}
 	if r.assigned {
 		name := nameBefore(whole[:start-at[0]])

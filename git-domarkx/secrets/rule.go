@@ -39,8 +39,8 @@ type rule struct {
 
 // A firstUse is what derives the other fields of a rule from its pattern, and compiles it, when it is needed first.
 type firstUse struct {
-	prepare, measure func()
-	regexp           func() *regexp.Regexp
+	prepare func()
+	regexp  func() *regexp.Regexp
 }
 
 // A reach is the text around a keyword in which a rule can match.
@@ -89,9 +89,9 @@ func (r *rule) begin() {
 	r.prepare = sync.OnceFunc(func() {
 		if r.find == nil {
 			r.choose()
+			r.limit()
 		}
 	})
-	r.measure = sync.OnceFunc(r.limit)
 	r.regexp = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(r.pattern) })
 }
 
@@ -139,7 +139,6 @@ func (r *rule) namesKeywords(pattern string) bool {
 // window returns the part of a text in which the rule is tried for a keyword; ok is false if there
 // is none.
 func (r *rule) window(text []byte, start, end int) (window, bool) {
-	r.measure()
 	for i := range r.run { // a keyword such as pat is also the beginning of many words
 		if end+i >= len(text) || !isWord(text[end+i]) {
 			return window{}, false
@@ -148,10 +147,9 @@ func (r *rule) window(text []byte, start, end int) (window, bool) {
 	return window{max(0, start-r.before), min(len(text), end+r.after)}, true
 }
 
-// limit computes the fields that depend on the parsed pattern: after, run and cut. Parsing is too
-// slow to do it for all rules before the first scan.
+// limit computes the fields that depend on the parsed pattern: after, run and cut.
 func (r *rule) limit() {
-	longest := math.MaxInt
+	longest := tooLong
 	if parsed, err := syntax.Parse(r.pattern, syntax.Perl); err == nil {
 		longest = longestMatch(parsed)
 		if !r.joined && len(r.keywords) == 1 {
@@ -202,7 +200,10 @@ func isWordClass(re *syntax.Regexp) bool {
 	return true
 }
 
-// longestMatch returns the maximum length in bytes of a match, or [math.MaxInt].
+// tooLong is the length of matches that are not counted further.
+const tooLong = maxAfter + 1
+
+// longestMatch returns the maximum length in bytes of a match, at most tooLong. Repetitions are at most 1000 (RE2).
 func longestMatch(re *syntax.Regexp) int {
 	switch re.Op {
 	case syntax.OpLiteral:
@@ -219,20 +220,16 @@ func longestMatch(re *syntax.Regexp) int {
 	case syntax.OpCapture, syntax.OpQuest:
 		return longestMatch(re.Sub[0])
 	case syntax.OpStar, syntax.OpPlus:
-		return math.MaxInt
+		return tooLong
 	case syntax.OpRepeat:
 		if re.Max < 0 {
-			return math.MaxInt
+			return tooLong
 		}
-		return times(longestMatch(re.Sub[0]), re.Max)
+		return min(longestMatch(re.Sub[0])*re.Max, tooLong)
 	case syntax.OpConcat:
 		sum := 0
 		for _, sub := range re.Sub {
-			n := longestMatch(sub)
-			if n > math.MaxInt-sum {
-				return math.MaxInt
-			}
-			sum += n
+			sum = min(sum+longestMatch(sub), tooLong)
 		}
 		return sum
 	case syntax.OpAlternate:
@@ -243,13 +240,6 @@ func longestMatch(re *syntax.Regexp) int {
 		return most
 	}
 	return 0
-}
-
-func times(n, count int) int {
-	if count > 0 && n > math.MaxInt/count {
-		return math.MaxInt
-	}
-	return n * count
 }
 
 // shannonEntropy returns the entropy of a text in bits per byte.

@@ -11,11 +11,13 @@
 package secrets
 
 import (
+	"bytes"
 	"cmp"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
 	"slices"
+	"strings"
 	"sync"
 )
 
@@ -61,6 +63,14 @@ type match struct {
 	weak       bool   // found by the name before it, not by its own form
 }
 
+// move moves a match from its place in a text to one in another, where the bytes of the secret differ.
+func (m *match) move(text []byte, start, end int) {
+	if m.secret == nil {
+		m.secret = bytes.Clone(text[m.start:m.end])
+	}
+	m.start, m.end = start, end
+}
+
 func (s *Scanner) findings(matches []match, content []byte) []Finding {
 	if len(matches) == 0 {
 		return nil
@@ -76,6 +86,26 @@ func (s *Scanner) findings(matches []match, content []byte) []Finding {
 		}
 	}
 	return found
+}
+
+// Mask returns a part of a text, which begins at an offset, with the secrets that were found in the text masked.
+func Mask(part string, found []Finding, offset int) string {
+	var b strings.Builder
+	at := 0
+	for _, f := range found {
+		from, to := max(f.Start-offset, at), min(f.End-offset, len(part))
+		if from >= to {
+			continue
+		}
+		b.WriteString(part[at:from])
+		if f.Start >= offset {
+			b.WriteString(f.Masked)
+		} else {
+			b.WriteString("****") // the rest of a secret of several lines
+		}
+		at = to
+	}
+	return b.String() + part[at:]
 }
 
 // allows reports whether an allowlist of the additional rules allows a secret, regardless of the

@@ -25,11 +25,6 @@ func (t *Table) RuleOf(content []byte) (rule string) {
 	if secrets.IsText(content) {
 		return ""
 	}
-	return t.ruleOfFile(content)
-}
-
-// ruleOfFile returns the rule that finds a secret in a file, or "" if there is none.
-func (t *Table) ruleOfFile(content []byte) string {
 	for _, f := range t.scan.File("", content) {
 		if t.allow == nil || !t.allow(f.Fingerprint) {
 			return f.Rule

@@ -15,8 +15,8 @@ import (
 type cache struct {
 	mu       sync.Mutex
 	stateDir string
-	stored   stored // without sessions until the file is read
-	blobs    map[string][]hit
+	stored   stored   // without sessions until the file is read
+	blobs    sync.Map // key of a blob → []hit
 }
 
 // stored is the content of the file.
@@ -33,25 +33,19 @@ type tipRows struct {
 
 func openCache(stateDir, version string, key []byte) *cache {
 	sum := sha256.Sum256(append([]byte("5 "+version+" "), key...))
-	return &cache{stateDir: stateDir, stored: stored{Rules: hex.EncodeToString(sum[:8])}, blobs: map[string][]hit{}}
+	return &cache{stateDir: stateDir, stored: stored{Rules: hex.EncodeToString(sum[:8])}}
 }
 
-// get returns the secrets in a blob, and whether the blob was scanned before.
-func (c *cache) get(key string) ([]hit, bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	hits, ok := c.blobs[key]
-	return hits, ok
-}
-
-// put notes the secrets in a blob, unless the scan was quick and may have left it out.
-func (c *cache) put(key string, hits []hit, quick *limit) {
-	if quick != nil {
-		return
+// hits returns the secrets in a blob, which scan finds the first time. Those of a quick scan, which may leave the blob out, are not kept.
+func (c *cache) hits(key string, quick *limit, scan func() ([]hit, error)) ([]hit, error) {
+	if known, ok := c.blobs.Load(key); ok {
+		return known.([]hit), nil
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.blobs[key] = hits
+	hits, err := scan()
+	if err == nil && quick == nil {
+		c.blobs.Store(key, hits)
+	}
+	return hits, err
 }
 
 // tipsOf returns the tips at which a session was last scanned, and the findings in their history.

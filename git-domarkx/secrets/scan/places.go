@@ -131,19 +131,6 @@ func (m *Manager) since(ctx context.Context, tip string, f *Finding) error {
 	return nil
 }
 
-// masked returns a description without the secrets in it, such as in the name of a file.
-func (m *Manager) masked(where string) string {
-	var b strings.Builder
-	at := 0
-	for _, f := range m.scanner.Text([]byte(where)) {
-		if f.Start >= at {
-			b.WriteString(where[at:f.Start] + f.Masked)
-			at = f.End
-		}
-	}
-	return b.String() + where[at:]
-}
-
 // filePath returns the path of a file in a version, with unescaped names.
 func filePath(name string) string {
 	parts := strings.Split(name, "/")

@@ -123,18 +123,15 @@ func (m *Manager) commit(ctx context.Context, c work, quick *limit) ([]row, erro
 			rows = append(rows, row{c.ID, c.Workspace, path, blob, h})
 		}
 	}
-	hits, ok := m.cache.get(c.ID)
-	if !ok {
-		for _, f := range m.scanner.Text(append(append(c.Headers, '\n'), description(c.Message)...)) {
-			hits = append(hits, hitOf(f))
-		}
+	hits, _ := m.cache.hits(c.ID, quick, func() ([]hit, error) {
+		hits := hitsOf(m.scanner.Text(append(append(c.Headers, '\n'), description(c.Message)...)))
 		for _, f := range m.scanner.Record(c.Message) { // also in the ids that the description leaves out
 			if !slices.ContainsFunc(hits, func(h hit) bool { return h.Fingerprint == f.Fingerprint }) {
 				hits = append(hits, hitOf(f))
 			}
 		}
-		m.cache.put(c.ID, hits, quick)
-	}
+		return hits, nil
+	})
 	add("", "", hits)
 	named := map[string]bool{} // the files in a directory have its name in their paths
 	names := func(path, blob string) {
@@ -157,13 +154,9 @@ func (m *Manager) commit(ctx context.Context, c work, quick *limit) ([]row, erro
 		if c.keys[i] == "" || quick.skips(c.StoredCommit, f) {
 			continue
 		}
-		hits, ok := m.cache.get(c.keys[i])
-		if !ok {
-			var err error
-			if hits, err = m.file(ctx, c.StoredCommit, f, quick); err != nil {
-				return nil, fmt.Errorf("scan %s in commit %.12s: %w", f.Path, c.ID, err)
-			}
-			m.cache.put(c.keys[i], hits, quick)
+		hits, err := m.cache.hits(c.keys[i], quick, func() ([]hit, error) { return m.file(ctx, c.StoredCommit, f, quick) })
+		if err != nil {
+			return nil, fmt.Errorf("scan %s in commit %.12s: %w", f.Path, c.ID, err)
 		}
 		add(f.Path, f.Blob.ID, hits)
 	}
@@ -207,14 +200,7 @@ func (m *Manager) record(isEntries bool, content io.Reader) ([]hit, error) {
 	if err != nil {
 		return nil, err
 	}
-	var hits []hit
-	for _, f := range m.scanner.Record(data) {
-		if isEntries && isDigest(data, f.Start, f.End) {
-			continue
-		}
-		hits = append(hits, hitOf(f))
-	}
-	return hits, nil
+	return hitsOf(slices.DeleteFunc(m.scanner.Record(data), func(f secrets.Finding) bool { return isEntries && isDigest(data, f.Start, f.End) })), nil
 }
 
 // content returns the secrets in content. A container is read as a whole, one at a time because of the
@@ -244,11 +230,14 @@ func (m *Manager) content(name string, content io.Reader, size int64, message bo
 	if err != nil {
 		return nil, err
 	}
-	var hits []hit
-	for _, f := range m.scanner.File(name, data) {
+	return hitsOf(m.scanner.File(name, data)), nil
+}
+
+func hitsOf(found []secrets.Finding) (hits []hit) {
+	for _, f := range found {
 		hits = append(hits, hitOf(f))
 	}
-	return hits, nil
+	return hits
 }
 
 func hitOf(f secrets.Finding) hit {

@@ -258,7 +258,7 @@ func (m *Manager) findings(ctx context.Context, name, tip string, rows []row) ([
 		if err := m.since(ctx, tip, &f); err != nil {
 			return nil, err
 		}
-		f.Where = m.masked(f.Where)
+		f.Where = secrets.Mask(f.Where, m.scanner.Text([]byte(f.Where)), 0) // such as in the name of a file
 		found = append(found, f)
 	}
 	slices.SortStableFunc(found, func(a, b Finding) int { return cmp.Compare(uint(a.Message), uint(b.Message)) })
