@@ -28,12 +28,8 @@ type committed struct {
 func (t *trace) ask(ctx context.Context, text Text, wanted []place) error {
 	var open []Range
 	for _, p := range wanted {
-		switch n := p.line + 1; {
-		case t.known[p.line]:
-		case len(open) > 0 && open[len(open)-1].Last == n-1:
-			open[len(open)-1].Last = n
-		default:
-			open = append(open, Range{n, n})
+		if !t.known[p.line] {
+			open = Extend(open, p.line+1)
 		}
 	}
 	if len(open) == 0 {

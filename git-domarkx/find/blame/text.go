@@ -30,7 +30,19 @@ type Commit struct {
 }
 
 // A Range is a range of lines, counted from 1; both ends are included.
-type Range struct{ First, Last int }
+type Range struct {
+	First int `json:"start_line" doc:"the first line"`
+	Last  int `json:"end_line" doc:"the last line"`
+}
+
+// Extend adds line n, which comes after all others, to ranges.
+func Extend(ranges []Range, n int) []Range {
+	if last := len(ranges) - 1; last >= 0 && ranges[last].Last == n-1 {
+		ranges[last].Last = n
+		return ranges
+	}
+	return append(ranges, Range{n, n})
+}
 
 // Texts looks up lines of many texts. It calls each with the lines of the ranges of one text after the other.
 // An error of each ends it.

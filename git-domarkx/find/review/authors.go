@@ -53,11 +53,7 @@ func added(h *Hunk) (ranges []blame.Range) {
 	for _, line := range h.Lines {
 		switch sign(line) {
 		case '+':
-			if last := len(ranges) - 1; last >= 0 && ranges[last].Last == n-1 {
-				ranges[last].Last = n
-			} else {
-				ranges = append(ranges, blame.Range{First: n, Last: n})
-			}
+			ranges = blame.Extend(ranges, n)
 			n++
 		case ' ':
 			n++
@@ -89,7 +85,7 @@ func (f *File) attribute(lines []blame.Line) {
 					lines = lines[1:]
 				}
 				if !f.Submodule {
-					f.Lines.count(h.credit(origin, n), 1)
+					f.Lines.count(h.credit(origin, n))
 				}
 				n++
 			}
@@ -103,24 +99,16 @@ func sameLine(a, b string) bool { return strings.TrimSuffix(a, "\r") == strings.
 // credit adds line n of the new file to those of its author, and returns the source.
 func (h *Hunk) credit(o blame.Origin, n int) string {
 	a := authorOf(o)
-	for i := range h.Authors {
-		if b := &h.Authors[i]; b.from.Source == o.Source && b.Session == a.Session && b.from.ID == o.ID && b.from.Message == o.Message && b.Model == a.Model && b.Commit == a.Commit {
-			b.take(n)
-			return b.Source
-		}
+	i := slices.IndexFunc(h.Authors, func(b Author) bool {
+		return b.from.Source == o.Source && b.Session == a.Session && b.from.ID == o.ID && b.from.Message == o.Message && b.Model == a.Model && b.Commit == a.Commit
+	})
+	if i < 0 {
+		i = len(h.Authors)
+		h.Authors = append(h.Authors, a)
 	}
-	a.take(n)
-	h.Authors = append(h.Authors, a)
+	h.Authors[i].Lines++
+	h.Authors[i].Ranges = blame.Extend(h.Authors[i].Ranges, n)
 	return a.Source
-}
-
-func (a *Author) take(n int) {
-	a.Lines++
-	if last := len(a.Ranges) - 1; last >= 0 && a.Ranges[last].Last == n-1 {
-		a.Ranges[last].Last = n
-		return
-	}
-	a.Ranges = append(a.Ranges, Range{n, n})
 }
 
 func authorOf(o blame.Origin) Author {

@@ -1,8 +1,10 @@
 package review
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -47,24 +49,14 @@ func (m *Manager) converse(ctx context.Context, r *Review, mask *mask) error {
 	for model, n := range models {
 		r.Models = append(r.Models, Share{model, n})
 	}
-	slices.SortFunc(r.Models, func(a, b Share) int {
-		if a.Lines != b.Lines {
-			return b.Lines - a.Lines
-		}
-		return strings.Compare(a.Model, b.Model)
-	})
+	slices.SortFunc(r.Models, func(a, b Share) int { return cmp.Or(b.Lines-a.Lines, strings.Compare(a.Model, b.Model)) })
 	if err := m.onRemote(ctx, r, sessions); err != nil {
 		return err
 	}
 	r.Remote = mask.text(r.Remote)
-	order := make([]*spoken, 0, len(sessions))
-	for _, s := range sessions {
-		order = append(order, s)
-	}
-	slices.SortFunc(order, func(a, b *spoken) int {
+	for _, s := range slices.SortedFunc(maps.Values(sessions), func(a, b *spoken) int {
 		return strings.Compare(a.began+" "+a.Name, b.began+" "+b.Name)
-	})
-	for _, s := range order {
+	}) {
 		r.Sessions = append(r.Sessions, s.Session)
 	}
 	return nil

@@ -30,30 +30,7 @@ func (m *mask) secrets(found []secrets.Finding) []secrets.Finding {
 }
 
 func (m *mask) text(s string) string {
-	return cover(s, m.secrets(m.scanner.Text([]byte(s))), 0)
-}
-
-// cover masks the secrets in a part of a text that begins at an offset.
-func cover(s string, found []secrets.Finding, offset int) string {
-	var b strings.Builder
-	at := 0
-	for _, f := range found {
-		from, to := max(f.Start-offset, at), min(f.End-offset, len(s))
-		if from >= to {
-			continue
-		}
-		b.WriteString(s[at:from])
-		if f.Start >= offset {
-			b.WriteString(f.Masked)
-		} else {
-			b.WriteString("****") // the rest of a secret of several lines
-		}
-		at = to
-	}
-	if at == 0 {
-		return s
-	}
-	return b.String() + s[at:]
+	return secrets.Mask(s, m.secrets(m.scanner.Text([]byte(s))), 0)
 }
 
 // files masks the names and the lines of files. A secret is found in the whole file, as scan does.
@@ -95,15 +72,13 @@ func (m *mask) content(name string, data []byte) masked {
 	if len(found) == 0 {
 		return masked{}
 	}
-	starts := []int{0}
-	for at := 0; ; {
-		n := bytes.IndexByte(data[at:], '\n')
-		if n < 0 {
-			return masked{found, starts}
-		}
-		at += n + 1
+	var starts []int
+	at := 0
+	for line := range bytes.Lines(data) {
 		starts = append(starts, at)
+		at += len(line)
 	}
+	return masked{found, starts}
 }
 
 // line masks line n, from 1.
@@ -122,7 +97,7 @@ func (c masked) line(n int, s string) string {
 	for last < len(c.found) && c.found[last].Start < offset+len(s) {
 		last++
 	}
-	return cover(s, c.found[first:last], offset)
+	return secrets.Mask(s, c.found[first:last], offset)
 }
 
 func (m *mask) hunk(h *Hunk, old, new masked) {
@@ -172,7 +147,7 @@ func (m *mask) side(h *Hunk, side byte) {
 	offset := 0
 	for _, i := range lines {
 		body := h.Lines[i][1:]
-		h.Lines[i] = h.Lines[i][:1] + cover(body, found, offset)
+		h.Lines[i] = h.Lines[i][:1] + secrets.Mask(body, found, offset)
 		offset += len(body) + 1
 	}
 }

@@ -65,15 +65,16 @@ type Lines struct {
 	Unknown int `json:"unknown" doc:"added lines with an unknown author"`
 }
 
-func (l *Lines) count(source string, n int) {
-	l.Added += n
+// count counts an added line.
+func (l *Lines) count(source string) {
+	l.Added++
 	switch source {
 	case Model:
-		l.Model += n
+		l.Model++
 	case Person:
-		l.Person += n
+		l.Person++
 	default:
-		l.Unknown += n
+		l.Unknown++
 	}
 }
 
@@ -157,10 +158,10 @@ type Author struct {
 	Model     string `json:"model,omitempty" doc:"the model"`
 	Date      string `json:"date,omitempty" doc:"when the lines were written"`
 	Asked
-	Commit string  `json:"commit,omitempty" doc:"of a person's lines: the commit that introduced them"`
-	Name   string  `json:"name,omitempty" doc:"the author of that commit"`
-	Lines  int     `json:"lines" doc:"how many lines"`
-	Ranges []Range `json:"ranges" doc:"the lines in the new file"`
+	Commit string        `json:"commit,omitempty" doc:"of a person's lines: the commit that introduced them"`
+	Name   string        `json:"name,omitempty" doc:"the author of that commit"`
+	Lines  int           `json:"lines" doc:"how many lines"`
+	Ranges []blame.Range `json:"ranges" doc:"the lines in the new file"`
 
 	from blame.Origin
 }
@@ -169,12 +170,6 @@ type Author struct {
 type Asked struct {
 	Prompt   string `json:"prompt,omitempty" doc:"the beginning of the prompt that led to the message"`
 	PromptAt *int   `json:"prompt_message,omitempty" doc:"the index of the prompt's message"`
-}
-
-// A Range is a range of lines of the new file, counted from 1.
-type Range struct {
-	First int `json:"start_line" doc:"the first line"`
-	Last  int `json:"end_line" doc:"the last line"`
 }
 
 // Review reviews a change.
