@@ -54,6 +54,9 @@ func New(scan *secrets.Scanner, allow func(fingerprint string) bool) *Table {
 	return &Table{scan: scan, allow: allow, prints: map[string]Secret{}, forms: map[string]string{}}
 }
 
+// New returns a table without secrets. It finds all that the scanner of t finds.
+func (t *Table) New() *Table { return New(t.scan, nil) }
+
 // IsEmpty reports whether the table has no secrets and gets none, so that no text needs to be read.
 func (t *Table) IsEmpty() bool { return t.scan == nil }
 

@@ -23,34 +23,27 @@ type attached struct {
 	changed bool
 }
 
-// attachments returns the redacted attachments of a snapshot, and whether any changed. Records of
-// files refer to the redacted files.
-func (w *rewriter) attachments(ctx context.Context, snapshot string) (all []domarkx.Attachment, changed bool, err error) {
+// attachments returns the redacted attachments of a snapshot. Records of files refer to the redacted files.
+func (w *rewriter) attachments(ctx context.Context, snapshot string) (attached, error) {
 	if w.table.IsEmpty() {
-		return nil, false, nil
+		return attached{}, nil
 	}
 	directory, err := w.tx.AttachmentsID(ctx, snapshot)
 	if err != nil || directory == "" {
-		return nil, false, err
+		return attached{}, err
 	}
-	known, ok := w.attached[directory]
-	if !ok {
-		if known.all, known.changed, err = w.redactAttachments(ctx, snapshot); err != nil {
-			return nil, false, err
-		}
-		w.attached[directory] = known
-	}
-	return known.all, known.changed, nil
+	return once(w.attached, directory, func() (attached, error) { return w.redactAttachments(ctx, snapshot) })
 }
 
-func (w *rewriter) redactAttachments(ctx context.Context, snapshot string) (all []domarkx.Attachment, changed bool, err error) {
+func (w *rewriter) redactAttachments(ctx context.Context, snapshot string) (attached, error) {
+	var done attached
 	old, err := w.tx.AttachmentsOf(ctx, snapshot)
-	if err != nil || len(old) == 0 {
-		return nil, false, err
+	if err != nil {
+		return done, err
 	}
 	add := func(a, now domarkx.Attachment) {
 		w.digests[a.SHA256] = now
-		all, changed = append(all, now), changed || now.SHA256 != a.SHA256
+		done.all, done.changed = append(done.all, now), done.changed || now.SHA256 != a.SHA256
 	}
 	var records []domarkx.Attachment
 	for _, a := range old {
@@ -58,17 +51,17 @@ func (w *rewriter) redactAttachments(ctx context.Context, snapshot string) (all 
 			add(a, now)
 			continue
 		}
+		now := a
 		data, err := w.tx.Read(ctx, a.Blob)
-		if err != nil {
-			return nil, false, fmt.Errorf("attachment %s: %w", a.SHA256, err)
+		if err == nil {
+			if _, ok := codec.DecodeFileRecord(data); ok {
+				records = append(records, a)
+				continue
+			}
+			now, err = w.attachment(ctx, a, data)
 		}
-		if _, ok := codec.DecodeFileRecord(data); ok {
-			records = append(records, a)
-			continue
-		}
-		now, err := w.attachment(ctx, a, data)
 		if err != nil {
-			return nil, false, fmt.Errorf("attachment %s: %w", a.SHA256, err)
+			return done, fmt.Errorf("attachment %s: %w", a.SHA256, err)
 		}
 		add(a, now)
 	}
@@ -77,7 +70,7 @@ func (w *rewriter) redactAttachments(ctx context.Context, snapshot string) (all 
 		for _, a := range records {
 			now, ok, err := w.record(ctx, a, records)
 			if err != nil {
-				return nil, false, err
+				return done, err
 			}
 			if !ok {
 				left = append(left, a)
@@ -86,12 +79,12 @@ func (w *rewriter) redactAttachments(ctx context.Context, snapshot string) (all 
 			add(a, now)
 		}
 		if len(left) == len(records) { // records that replace each other exist only in a forged repository
-			all = append(all, left...)
+			done.all = append(done.all, left...)
 			break
 		}
 		records = left
 	}
-	return all, changed, nil
+	return done, nil
 }
 
 // attachment redacts an attachment that is not a record.

@@ -23,6 +23,10 @@ type collector struct {
 	marks bool               // instead of secrets, note the numbers of placeholders
 }
 
+func (m *Redactor) collector(t *placeholder.Table, marks bool) *collector {
+	return &collector{from: m.store.Reader, table: t, seen: map[string]bool{}, marks: marks}
+}
+
 // note adds the secrets in a text to the table, or the numbers of its placeholders if c.marks is
 // set.
 func (c *collector) note(text []byte, isJSON bool) {

@@ -23,15 +23,27 @@ type conversationForms struct {
 	included map[string]string // identifier of included files → that of the redacted ones
 }
 
-func newConversationForms() conversationForms {
-	return conversationForms{pieces: map[string]*written{}, leaves: snapshot.Rewritings{}, spans: map[string]string{}, tops: map[headerKey]domarkx.HeaderEntry{},
-		previews: map[string]string{}, trees: map[string]string{}, included: map[string]string{}}
+// once returns the form of what a key stands for, which redact makes the first time.
+func once[K comparable, V any](forms map[K]V, key K, redact func() (V, error)) (V, error) {
+	form, known := forms[key]
+	if known {
+		return form, nil
+	}
+	form, err := redact()
+	if err == nil {
+		forms[key] = form
+	}
+	return form, err
 }
 
 // A headerKey identifies the content of a header.
 type headerKey struct {
 	json, source, includes string
 	layout                 domarkx.Layout
+}
+
+func headerKeyOf(h domarkx.HeaderEntry) headerKey {
+	return headerKey{h.JSON.ID, h.Source.ID, h.Includes, h.Layout}
 }
 
 // leafEdit returns a function that redacts the messages of a leaf. includes is the tree of the
@@ -63,10 +75,8 @@ func (w *rewriter) leafEdit(ctx context.Context, includes string) snapshot.LeafE
 }
 
 func (w *rewriter) entry(ctx context.Context, e domarkx.Entry, include func(string) ([]byte, error)) (domarkx.Entry, error) {
-	if w.joined != nil {
-		if err := w.joined.entry(ctx, w, &e); err != nil {
-			return e, err
-		}
+	if err := w.joined.entry(ctx, w, &e); err != nil {
+		return e, err
 	}
 	now, err := w.message(ctx, e, include)
 	if err != nil {
@@ -100,14 +110,9 @@ func (w *rewriter) headers(ctx context.Context, old []domarkx.HeaderEntry) ([]do
 	}
 	next := make([]domarkx.HeaderEntry, len(old))
 	for i, h := range old {
-		key := headerKey{h.JSON.ID, h.Source.ID, h.Includes, h.Layout}
-		now, ok := w.tops[key]
-		if !ok {
-			var err error
-			if now, err = w.header(ctx, h); err != nil {
-				return nil, err
-			}
-			w.tops[key] = now
+		now, err := once(w.tops, headerKeyOf(h), func() (domarkx.HeaderEntry, error) { return w.header(ctx, h) })
+		if err != nil {
+			return nil, err
 		}
 		now.Rev, now.Past, now.Origin = h.Rev, h.Past, h.Origin
 		next[i] = now
@@ -116,12 +121,7 @@ func (w *rewriter) headers(ctx context.Context, old []domarkx.HeaderEntry) ([]do
 }
 
 func sameHeaders(old, now []domarkx.HeaderEntry) bool {
-	for i, h := range old {
-		if now[i].JSON.ID != h.JSON.ID || now[i].Source.ID != h.Source.ID || now[i].Includes != h.Includes || now[i].Layout != h.Layout {
-			return false
-		}
-	}
-	return true
+	return slices.EqualFunc(old, now, func(a, b domarkx.HeaderEntry) bool { return headerKeyOf(a) == headerKeyOf(b) })
 }
 
 // grownBy returns the number of bytes by which redaction lengthens the header as shown. odd is set
@@ -155,14 +155,8 @@ func (w *rewriter) size(ctx context.Context, id string, headers []domarkx.Header
 
 // preview returns the preview of a session whose first message is first.
 func (w *rewriter) preview(ctx context.Context, first domarkx.Entry) (string, error) {
-	preview, ok := w.previews[first.JSON.ID]
-	if !ok {
+	return once(w.previews, first.JSON.ID, func() (string, error) {
 		msg, err := view.LoadMessage(ctx, w.tx, first)
-		if err != nil {
-			return "", err
-		}
-		preview = view.Preview(msg)
-		w.previews[first.JSON.ID] = preview
-	}
-	return preview, nil
+		return view.Preview(msg), err
+	})
 }

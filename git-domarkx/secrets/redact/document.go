@@ -18,9 +18,6 @@ import (
 func (m *Redactor) redactedRoot(ctx context.Context, tip string) (string, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.roots == nil {
-		m.roots = map[string]string{}
-	}
 	redacted, root := false, ""
 	for info, err := range m.store.Ancestors(ctx, tip) {
 		if err != nil {
@@ -78,10 +75,11 @@ func (m *Redactor) Document(ctx context.Context, tip string, always bool) (trans
 			return nil, err
 		}
 	}
-	if err := m.load(ctx); err != nil {
+	t, err := m.newTable(ctx)
+	if err != nil {
 		return nil, err
 	}
-	return &Document{redactor: m, tip: tip, root: root, table: placeholder.New(m.scanner, m.allow), isRead: tip == ""}, nil
+	return &Document{redactor: m, tip: tip, root: root, table: t, isRead: tip == ""}, nil
 }
 
 // read adds the numbers that the session uses to the table.
@@ -96,7 +94,7 @@ func (d *Document) read(ctx context.Context) error {
 	for _, s := range known {
 		d.table.Reserve(s.Number)
 	}
-	_, err = (&collector{from: d.redactor.store.Reader, table: d.table, seen: map[string]bool{}, marks: true}).messages(ctx, d.tip)
+	_, err = d.redactor.collector(d.table, true).messages(ctx, d.tip)
 	d.isRead = err == nil
 	return err
 }

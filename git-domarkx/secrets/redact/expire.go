@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/secrets/placeholder"
 	"github.com/domarkx/domarkx/gitstore"
 	"github.com/domarkx/domarkx/gitstore/derived"
 	"github.com/domarkx/domarkx/gitstore/purge"
@@ -105,7 +106,7 @@ func (m *Manager) expire(ctx context.Context, p Policy, dryRun bool) (Expired, e
 				expired[key(head)] = why
 			}
 		}
-		w, err := m.rewrite(ctx, tx, of, nil, nil, false, nil, expired)
+		w, err := m.rewrite(ctx, tx, of, nil, nil, false, placeholder.New(nil, nil), expired)
 		if err != nil {
 			return gitstore.Redaction{}, err
 		}

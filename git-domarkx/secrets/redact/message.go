@@ -27,14 +27,9 @@ func (w *rewriter) message(ctx context.Context, e domarkx.Entry, include func(st
 	if w.table.IsEmpty() {
 		return e, nil
 	}
-	key := e.JSON.ID + " " + e.Source.ID
-	made, ok := w.pieces[key]
-	if !ok {
-		var err error
-		if made, err = w.redactMessage(ctx, e, include); err != nil {
-			return e, fmt.Errorf("message %s: %w", e.ID, err)
-		}
-		w.pieces[key] = made
+	made, err := once(w.pieces, e.JSON.ID+" "+e.Source.ID, func() (*written, error) { return w.redactMessage(ctx, e, include) })
+	if err != nil {
+		return e, fmt.Errorf("message %s: %w", e.ID, err)
 	}
 	if made == nil {
 		return e, nil
@@ -178,25 +173,20 @@ func keepsShape(source []byte, layout domarkx.Layout, include func(string) ([]by
 
 // includes redacts the files in a tree of included files and returns the new tree.
 func (w *rewriter) includes(ctx context.Context, tree string) (string, error) {
-	if now, ok := w.trees[tree]; ok || tree == "" {
-		return now, nil
+	if tree == "" {
+		return "", nil
 	}
-	files, err := w.tx.Includes(ctx, tree)
-	if err != nil {
-		return "", err
-	}
-	before, any := markdown.IncludesID(files), false
-	for i, f := range files {
-		data, changed := w.table.Redact(f.Data, false)
-		files[i].Data, any = data, any || changed
-	}
-	now := tree
-	if any {
-		if now, err = w.tx.StoreIncludes(ctx, files); err != nil {
-			return "", err
+	return once(w.trees, tree, func() (string, error) {
+		files, err := w.tx.Includes(ctx, tree)
+		before, any := markdown.IncludesID(files), false
+		for i, f := range files {
+			data, changed := w.table.Redact(f.Data, false)
+			files[i].Data, any = data, any || changed
+		}
+		if err != nil || !any {
+			return tree, err
 		}
 		w.included[before] = markdown.IncludesID(files)
-	}
-	w.trees[tree] = now
-	return now, nil
+		return w.tx.StoreIncludes(ctx, files)
+	})
 }

@@ -20,7 +20,8 @@ func (m *Manager) Renamings(ctx context.Context, name string) ([]Renaming, error
 	if _, err := m.store.Tip(ctx, name); err != nil {
 		return nil, err
 	}
-	if err := m.load(ctx); err != nil {
+	t, err := m.newTable(ctx)
+	if err != nil {
 		return nil, err
 	}
 	refs, err := m.store.References(ctx)
@@ -34,7 +35,7 @@ func (m *Manager) Renamings(ctx context.Context, name string) ([]Renaming, error
 	var all []Renaming
 	taken := map[string]bool{}
 	for _, s := range h.names() {
-		to, changed := withoutSecrets(placeholder.New(m.scanner, m.allow), s.Name)
+		to, changed := withoutSecrets(t, s.Name)
 		if !changed || s.Kind != refname.Sessions.Noun {
 			continue
 		}
@@ -60,11 +61,15 @@ func (m *Manager) Renamings(ctx context.Context, name string) ([]Renaming, error
 
 // formerNames returns the former names of sessions that contain secrets, as far as the sessions
 // were renamed on this machine.
-func (m *Manager) formerNames(sessions []Shared) ([]string, error) {
+func (m *Manager) formerNames(ctx context.Context, sessions []Shared) ([]string, error) {
+	t, err := m.newTable(ctx)
+	if err != nil {
+		return nil, err
+	}
 	all, err := m.sessions.Renamings()
 	var former []string
 	for from, to := range all {
-		_, secret := withoutSecrets(placeholder.New(m.scanner, m.allow), from)
+		_, secret := withoutSecrets(t, from)
 		if secret && slices.ContainsFunc(sessions, func(s Shared) bool { return s.Kind == refname.Sessions.Noun && s.Name == to.To }) {
 			former = append(former, from)
 		}

@@ -11,7 +11,7 @@ import (
 // Each import extends the original, so only the part that the previous original lacks is read and
 // redacted.
 
-func readOriginal(o *original.Document) ([]byte, error) {
+func readOriginal(_ context.Context, o *original.Document) ([]byte, error) {
 	r, err := o.Open()
 	if err != nil {
 		return nil, err
@@ -28,7 +28,7 @@ func (c *collector) original(ctx context.Context, tree string) error {
 	}
 	data, ok, err := o.Continues(ctx, c.last)
 	if err == nil && !ok {
-		data, err = readOriginal(o)
+		data, err = readOriginal(ctx, o)
 	}
 	if err != nil {
 		return err
@@ -53,12 +53,9 @@ func (w *rewriter) redactOriginals(ctx context.Context, headers []domarkx.Header
 		if h.Origin == "" || w.table.IsEmpty() {
 			continue
 		}
-		s, ok := w.sources[h.Origin]
-		if !ok {
-			if s, err = w.original(ctx, h.Origin); err != nil {
-				return false, err
-			}
-			w.sources[h.Origin] = s
+		s, err := once(w.sources, h.Origin, func() (string, error) { return w.original(ctx, h.Origin) })
+		if err != nil {
+			return false, err
 		}
 		changed = changed || s != ""
 	}
@@ -81,7 +78,7 @@ func (w *rewriter) original(ctx context.Context, tree string) (string, error) {
 	w.last = o
 	text, changed := w.table.Redact(data, true)
 	if w.grower == nil && (changed || !ok) { // nothing was redacted so far: read the whole original
-		if data, err = readOriginal(o); err != nil {
+		if data, err = readOriginal(ctx, o); err != nil {
 			return "", err
 		}
 		text, changed = w.table.Redact(data, true)

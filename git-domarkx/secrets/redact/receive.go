@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/domarkx/domarkx/git-domarkx/engine/transfer"
+	"github.com/domarkx/domarkx/git-domarkx/secrets/placeholder"
 	"github.com/domarkx/domarkx/gitstore"
 	"github.com/domarkx/domarkx/gitstore/refdb"
 	"github.com/domarkx/domarkx/gitstore/refname"
@@ -24,9 +25,6 @@ func (m *Manager) Receive(ctx context.Context, in transfer.Incoming) (transfer.R
 	if needed, err := m.concerns(ctx, in); err != nil || !needed {
 		return result, err
 	}
-	if err := m.load(ctx); err != nil {
-		return result, err
-	}
 	kept, err := m.store.Redact(ctx, "redact", func(tx *gitstore.Tx) (gitstore.Redaction, error) {
 		result = transfer.Received{ID: in.ID}
 		h, theirs, err := m.against(ctx, in)
@@ -37,11 +35,14 @@ func (m *Manager) Receive(ctx context.Context, in transfer.Incoming) (transfer.R
 		if err != nil {
 			return gitstore.Redaction{}, err
 		}
-		scanner, plain := m.scanner, isPlain(h.snapshots, h.versions, theirs)
-		if plain {
-			scanner = nil
+		t, plain := placeholder.New(nil, nil), isPlain(h.snapshots, h.versions, theirs)
+		if !plain {
+			t, err = m.newTable(ctx)
 		}
-		w, err := m.rewrite(ctx, tx, h, theirs, nil, in.Accept, scanner, stubs)
+		if err != nil {
+			return gitstore.Redaction{}, err
+		}
+		w, err := m.rewrite(ctx, tx, h, theirs, nil, in.Accept, t, stubs)
 		if err != nil {
 			return gitstore.Redaction{}, err
 		}

@@ -60,16 +60,13 @@ type reconciler struct {
 // in secrets.
 func (r *reconciler) check(ctx context.Context, p pair) error {
 	a, b := p.ours, p.theirs
-	var headers [2][]domarkx.HeaderEntry
-	var dead [2][]domarkx.Tombstone
-	for i, id := range []string{a.Info.ID, b.Info.ID} {
-		var err error
-		if headers[i], err = r.from.Header(ctx, id); err != nil {
-			return err
-		}
-		if dead[i], err = r.from.Tombstones(ctx, id); err != nil {
-			return err
-		}
+	headers, theirHeaders, err := both(ctx, r.from.Header, a.Info.ID, b.Info.ID)
+	if err != nil {
+		return err
+	}
+	dead, theirDead, err := both(ctx, r.from.Tombstones, a.Info.ID, b.Info.ID)
+	if err != nil {
+		return err
 	}
 	differ := func(what string) error {
 		return fmt.Errorf("%w: %s of snapshot %.12s and %.12s", transfer.ErrNotSame, what, a.Info.ID, b.Info.ID)
@@ -79,18 +76,18 @@ func (r *reconciler) check(ctx context.Context, p pair) error {
 		return differ("the place in the history")
 	case a.Info.Operation != b.Info.Operation || !sameSignature(a.Author, b.Author) || !sameSignature(a.Committer, b.Committer):
 		return differ("author, date or operation")
-	case len(headers[0]) != len(headers[1]) || a.Info.Messages != b.Info.Messages:
+	case len(headers) != len(theirHeaders) || a.Info.Messages != b.Info.Messages:
 		return differ("the number of messages or headers")
-	case !slices.EqualFunc(dead[0], dead[1], func(x, y domarkx.Tombstone) bool {
+	case !slices.EqualFunc(dead, theirDead, func(x, y domarkx.Tombstone) bool {
 		return x.ID == y.ID && x.After == y.After && slices.Equal(x.Past, y.Past)
 	}):
 		return differ("the removed messages")
 	}
-	for i, h := range headers[0] {
-		if t := headers[1][i]; h.Rev != t.Rev || !slices.Equal(h.Past, t.Past) {
+	for i, h := range headers {
+		if t := theirHeaders[i]; h.Rev != t.Rev || !slices.Equal(h.Past, t.Past) {
 			return differ("the headers")
 		}
-		if err := r.header(ctx, h, headers[1][i]); err != nil {
+		if err := r.header(ctx, h, theirHeaders[i]); err != nil {
 			return fmt.Errorf("snapshot %.12s: header: %w", b.Info.ID, err)
 		}
 	}
@@ -115,11 +112,7 @@ func (r *reconciler) sameParents(a, b snapshot.CommitHead) bool {
 var errPlaces = errors.New("the ids, the order or the dates of the messages")
 
 func (r *reconciler) leaf(ctx context.Context, leaves [2]snapshot.Leaf) error {
-	ours, err := r.from.LeafEntries(ctx, leaves[0])
-	if err != nil {
-		return err
-	}
-	theirs, err := r.from.LeafEntries(ctx, leaves[1])
+	ours, theirs, err := both(ctx, r.from.LeafEntries, leaves[0], leaves[1])
 	if err != nil {
 		return err
 	}
@@ -149,11 +142,7 @@ func (r *reconciler) header(ctx context.Context, a, b domarkx.HeaderEntry) error
 		return err
 	}
 	if a.Includes != b.Includes {
-		x, err := r.from.Includes(ctx, a.Includes)
-		if err != nil {
-			return err
-		}
-		y, err := r.from.Includes(ctx, b.Includes)
+		x, y, err := both(ctx, r.from.Includes, a.Includes, b.Includes)
 		if err != nil {
 			return err
 		}
@@ -178,37 +167,36 @@ func (r *reconciler) header(ctx context.Context, a, b domarkx.HeaderEntry) error
 // originals compares two original documents. If both extend those that were compared last, it
 // compares only the new parts.
 func (r *reconciler) originals(ctx context.Context, a, b string) error {
-	var now [2]*original.Document
-	var data [2][]byte
-	grown := true
-	for i, tree := range []string{a, b} {
-		var err error
-		if now[i], err = r.from.Origin(ctx, tree); err != nil {
-			return err
-		}
-		ok := false
-		if data[i], ok, err = now[i].Continues(ctx, r.last[i]); err != nil {
-			return err
-		}
-		grown = grown && ok
+	ours, theirs, err := both(ctx, r.from.Origin, a, b)
+	if err != nil {
+		return err
 	}
-	if now[0].Format != now[1].Format {
+	if ours.Format != theirs.Format {
 		return transfer.ErrNotSame
 	}
-	for i, o := range now {
-		if grown {
-			break
-		}
-		var err error
-		if data[i], err = readOriginal(o); err != nil {
-			return err
-		}
+	x, grown, err := ours.Continues(ctx, r.last[0])
+	if err != nil {
+		return err
 	}
-	_, err := r.text(data[0], data[1], true)
+	y, also, err := theirs.Continues(ctx, r.last[1])
+	if err == nil && !(grown && also) {
+		x, y, err = both(ctx, readOriginal, ours, theirs)
+	}
 	if err == nil {
-		r.last = now
+		_, err = r.text(x, y, true)
+	}
+	if err == nil {
+		r.last = [2]*original.Document{ours, theirs}
 	}
 	return err
+}
+
+// both returns what a function returns for our side and for theirs.
+func both[K, V any](ctx context.Context, of func(context.Context, K) (V, error), ours, theirs K) (a, b V, err error) {
+	if a, err = of(ctx, ours); err == nil {
+		b, err = of(ctx, theirs)
+	}
+	return a, b, err
 }
 
 func (r *reconciler) first(a, b string) bool {
@@ -224,11 +212,7 @@ func (r *reconciler) blob(ctx context.Context, a, b domarkx.Blob, isJSON bool) e
 	if a.ID == "" || b.ID == "" || a.ID == b.ID || !r.first(a.ID, b.ID) {
 		return nil
 	}
-	x, err := r.from.Read(ctx, a)
-	if err != nil {
-		return err
-	}
-	y, err := r.from.Read(ctx, b)
+	x, y, err := both(ctx, r.from.Read, a, b)
 	if err != nil {
 		return err
 	}

@@ -19,18 +19,10 @@ func (r *reconciler) attachments(ctx context.Context, a, b string) error {
 	if r.accept {
 		return nil
 	}
-	x, err := r.from.AttachmentsID(ctx, a)
-	if err != nil {
+	if x, y, err := both(ctx, r.from.AttachmentsID, a, b); err != nil || x == y {
 		return err
 	}
-	if y, err := r.from.AttachmentsID(ctx, b); err != nil || x == y {
-		return err
-	}
-	ours, err := r.from.AttachmentsOf(ctx, a)
-	if err != nil {
-		return err
-	}
-	theirs, err := r.from.AttachmentsOf(ctx, b)
+	ours, theirs, err := both(ctx, r.from.AttachmentsOf, a, b)
 	if err != nil {
 		return err
 	}

@@ -20,7 +20,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 	"github.com/domarkx/domarkx/git-domarkx/engine/transaction"
-	"github.com/domarkx/domarkx/git-domarkx/secrets"
+	"github.com/domarkx/domarkx/git-domarkx/secrets/placeholder"
 	"github.com/domarkx/domarkx/git-domarkx/secrets/scan"
 	"github.com/domarkx/domarkx/gitstore"
 	"github.com/domarkx/domarkx/gitstore/glob"
@@ -36,16 +36,13 @@ type Redactor struct {
 	env   local.Environment
 	scans *scan.Manager
 
-	mu      sync.Mutex
-	scanner *secrets.Scanner
-	allow   func(fingerprint string) bool
-
+	mu    sync.Mutex
 	roots map[string]string // newest snapshot → result of redactedRoot
 }
 
 // NewRedactor returns a Redactor. scans finds the secrets, except those that the user allowed.
 func NewRedactor(store *gitstore.Store, env local.Environment, scans *scan.Manager) *Redactor {
-	return &Redactor{store: store, env: env, scans: scans}
+	return &Redactor{store: store, env: env, scans: scans, roots: map[string]string{}}
 }
 
 // Manager redacts the sessions of a repository.
@@ -64,19 +61,14 @@ func New(sessions *engine.SessionManager, redactor *Redactor) *Manager {
 // more. Without it, a redaction removes the whole index.
 func (m *Manager) OnForget(forget func(context.Context) error) { m.forget = forget }
 
-func (m *Redactor) load(ctx context.Context) error {
+// newTable returns a table without secrets.
+func (m *Redactor) newTable(ctx context.Context) (*placeholder.Table, error) {
 	scanner, err := m.scans.Scanner(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	allowed, err := m.scans.Allowed(ctx)
-	if err != nil {
-		return err
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.scanner, m.allow = scanner, func(fingerprint string) bool { return slices.Contains(allowed, fingerprint) }
-	return nil
+	return placeholder.New(scanner, func(fingerprint string) bool { return slices.Contains(allowed, fingerprint) }), err
 }
 
 // A Request describes a redaction.
@@ -123,9 +115,6 @@ func (m *Manager) Redact(ctx context.Context, r Request) (Result, error) {
 	if _, err := m.store.Tip(ctx, r.Name); err != nil {
 		return Result{}, err
 	}
-	if err := m.load(ctx); err != nil {
-		return Result{}, err
-	}
 	var result Result
 	var of *history
 	kept, err := m.store.Redact(ctx, "redact "+r.Name, func(tx *gitstore.Tx) (gitstore.Redaction, error) {
@@ -150,11 +139,15 @@ func (m *Manager) Redact(ctx context.Context, r Request) (Result, error) {
 		if err != nil {
 			return gitstore.Redaction{}, err
 		}
-		w, err := m.rewrite(ctx, tx, h, nil, r.Drop, false, m.scanner, stubs)
+		t, err := m.newTable(ctx)
 		if err != nil {
 			return gitstore.Redaction{}, err
 		}
-		former, err := m.formerNames(result.Shared)
+		w, err := m.rewrite(ctx, tx, h, nil, r.Drop, false, t, stubs)
+		if err != nil {
+			return gitstore.Redaction{}, err
+		}
+		former, err := m.formerNames(ctx, result.Shared)
 		if err != nil {
 			return gitstore.Redaction{}, err
 		}

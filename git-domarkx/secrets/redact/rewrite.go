@@ -1,10 +1,10 @@
 package redact
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"io"
+	"math"
 	"slices"
 
 	"github.com/domarkx/domarkx/format/domarkx"
@@ -17,11 +17,10 @@ import (
 
 // rewrite creates the redacted commits of a history. theirs are commits of a remote, which can be
 // other forms of commits in the history. Unless accept is set, rewrite returns an error that
-// matches [transfer.ErrNotSame] if these differ in more than secrets and expired files. Without a scanner, it replaces no secrets, and
+// matches [transfer.ErrNotSame] if these differ in more than secrets and expired files. With an empty table, it replaces no secrets, and
 // reads no texts but those in which both sides differ. stubs maps the keys of the versions that lose their files, or have lost them.
 func (m *Manager) rewrite(ctx context.Context, tx *gitstore.Tx, h *history, theirs []snapshot.CommitHead, drop []string, accept bool,
-	scanner *secrets.Scanner, stubs map[string]*domarkx.Expiry) (*rewriter, error) {
-	t := placeholder.New(scanner, m.allow)
+	t *placeholder.Table, stubs map[string]*domarkx.Expiry) (*rewriter, error) {
 	if len(h.snapshots) > 0 && !t.IsEmpty() {
 		if _, err := m.recall(ctx, key(h.snapshots[0]), t); err != nil {
 			return nil, err
@@ -30,32 +29,17 @@ func (m *Manager) rewrite(ctx context.Context, tx *gitstore.Tx, h *history, thei
 	others, otherVersions := divided(theirs)
 	all := ordered(h.snapshots, others)
 	// The history can have placeholders, of earlier redactions or of sessions from elsewhere.
-	if err := m.collect(ctx, &collector{from: m.store.Reader, table: t, seen: map[string]bool{}, marks: true}, all); err != nil {
+	if err := m.collect(ctx, m.collector(t, true), all); err != nil {
 		return nil, err
 	}
-	keys := map[string]string{}
-	for _, head := range slices.Concat(h.snapshots, h.versions, theirs) {
-		if k := key(head); k != idOf(head) {
-			keys[idOf(head)] = k
-		}
-	}
-	ours, ourVersions := h.snapshots, h.versions
-	if t.IsEmpty() { // other refs of remotes can have other forms of the same commits
-		here := func(head snapshot.CommitHead) bool { return !h.local[idOf(head)] }
-		ours, ourVersions = slices.DeleteFunc(slices.Clone(ours), here), slices.DeleteFunc(slices.Clone(ourVersions), here)
-	}
-	r, err := m.reconcile(ctx, t, scanner, ours, others, keys, accept)
+	r, err := m.reconcile(ctx, t, h, theirs, accept)
 	if err == nil {
-		err = m.checkVersions(ctx, r, ourVersions, otherVersions)
+		err = m.collect(ctx, m.collector(t, false), all)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if err := m.collect(ctx, &collector{from: m.store.Reader, table: t, seen: map[string]bool{}}, all); err != nil {
-		return nil, err
-	}
-	walked, names := map[string]string{}, map[string]bool{}
-	c := collector{from: m.store.Reader, table: t, seen: map[string]bool{}}
+	c, walked, names := m.collector(t, false), map[string]string{}, map[string]bool{}
 	for _, head := range slices.Concat(h.versions, otherVersions) {
 		if t.IsEmpty() {
 			break
@@ -70,13 +54,7 @@ func (m *Manager) rewrite(ctx context.Context, tx *gitstore.Tx, h *history, thei
 	}
 	w := newRewriter(tx, t, drop, m.env.Workspaces)
 	w.joined, w.stubs = r, stubs
-	if t.IsEmpty() {
-		return w, m.rewritePlain(ctx, w, h, theirs)
-	}
-	if err := m.rewriteVersions(ctx, w, h.versions, otherVersions); err != nil {
-		return nil, err
-	}
-	return w, m.rewriteAll(ctx, w, r, all, others)
+	return w, m.rewriteCommits(ctx, w, h, theirs)
 }
 
 func (m *Manager) collect(ctx context.Context, c *collector, snapshots []snapshot.CommitHead) error {
@@ -92,132 +70,161 @@ func (m *Manager) collect(ctx context.Context, c *collector, snapshots []snapsho
 }
 
 // reconcile compares the commits that both sides have in different forms.
-func (m *Manager) reconcile(ctx context.Context, t *placeholder.Table, scanner *secrets.Scanner, ours, theirs []snapshot.CommitHead, keys map[string]string,
-	accept bool) (*reconciler, error) {
-	r := &reconciler{from: m.store.Reader, ours: placeholder.New(scanner, nil), theirs: placeholder.New(scanner, nil), next: t, keys: keys,
-		joined: map[string][]byte{}, same: map[string]bool{}, digests: map[string]string{}, accept: accept, pairs: pairs(ours, theirs)}
+func (m *Manager) reconcile(ctx context.Context, t *placeholder.Table, h *history, theirs []snapshot.CommitHead, accept bool) (*reconciler, error) {
+	ours, keys := slices.Concat(h.snapshots, h.versions), map[string]string{}
+	for _, head := range slices.Concat(ours, theirs) {
+		if k := key(head); k != idOf(head) {
+			keys[idOf(head)] = k
+		}
+	}
+	if t.IsEmpty() { // other refs of remotes can have other forms of the same commits
+		ours = slices.DeleteFunc(ours, func(head snapshot.CommitHead) bool { return !h.local[idOf(head)] })
+	}
+	r := &reconciler{from: m.store.Reader, ours: t.New(), theirs: t.New(), next: t, keys: keys, joined: map[string][]byte{}, same: map[string]bool{},
+		digests: map[string]string{}, accept: accept, pairs: pairs(ours, theirs)}
 	if len(r.pairs) == 0 {
 		return r, nil
 	}
 	for side, list := range map[*placeholder.Table][]snapshot.CommitHead{r.ours: ours, r.theirs: theirs} {
-		if err := m.collect(ctx, &collector{from: m.store.Reader, table: side, seen: map[string]bool{}}, list); err != nil {
+		snapshots, _ := divided(list)
+		if err := m.collect(ctx, m.collector(side, false), snapshots); err != nil {
 			return nil, err
 		}
 	}
 	for _, head := range theirs {
 		p, ok := r.pairs[key(head)]
-		if !ok || p.theirs.Info.ID != head.Info.ID {
-			continue
+		var err error
+		switch {
+		case !ok || idOf(p.theirs) != idOf(head):
+		case head.IsVersion:
+			err = m.checkVersion(ctx, r, p)
+		default:
+			err = r.check(ctx, p)
 		}
-		if err := r.check(ctx, p); err != nil {
+		if err != nil {
 			return nil, err
 		}
 	}
 	return r, nil
 }
 
-// rewriteAll creates the redacted snapshots, parents before their children.
-func (m *Manager) rewriteAll(ctx context.Context, w *rewriter, r *reconciler, all, theirs []snapshot.CommitHead) error {
+// rewriteCommits creates the new forms of commits: those of versions before those of snapshots, and parents before their children. If
+// both sides have a commit in different forms, which were compared, both get one new form. If no text changes, so do all forms of a
+// commit.
+func (m *Manager) rewriteCommits(ctx context.Context, w *rewriter, h *history, theirs []snapshot.CommitHead) error {
 	foreign := map[string]bool{}
 	for _, head := range theirs {
-		foreign[head.Info.ID] = true
+		foreign[idOf(head)] = true
 	}
-	for _, head := range all {
-		p, paired := r.pairs[key(head)]
-		switch id := head.Info.ID; {
-		case paired && id == p.ours.Info.ID:
-			continue // done with their form
-		case paired && id != p.theirs.Info.ID:
-			return fmt.Errorf("snapshot %.12s: %w: another one replaces the same", id, transfer.ErrNotSame)
+	rank := func(head snapshot.CommitHead) int { // only the first two kinds were compared
+		switch id := idOf(head); {
+		case foreign[id]:
+			return 0
+		case h.local[id]:
+			return 1
 		}
-		_, moved := w.parents(head.Parents)
-		if foreign[head.Info.ID] && !paired && !moved {
-			w.done[head.Info.ID] = head.Info.ID
-		} else if err := w.snapshot(ctx, head); err != nil {
-			return fmt.Errorf("redacting: snapshot %.12s: %w", head.Info.ID, err)
-		}
-		if paired {
-			w.done[p.ours.Info.ID] = w.done[head.Info.ID]
-		}
+		return 2
 	}
-	return nil
-}
-
-// rewriteVersions creates the redacted workspace versions. If both sides have a version in
-// different forms, it redacts their form; [Manager.checkVersions] has compared the two.
-func (m *Manager) rewriteVersions(ctx context.Context, w *rewriter, ours, theirs []snapshot.CommitHead) error {
-	both := pairs(ours, theirs)
-	foreign := map[string]bool{}
-	for _, head := range theirs {
-		foreign[head.Version.ID] = true
+	snapshots, versions := divided(theirs)
+	commits := slices.Concat(ordered(h.versions, versions), ordered(h.snapshots, snapshots))
+	forms := map[string][]snapshot.CommitHead{} // the compared ones first
+	for _, head := range commits {
+		forms[key(head)] = append(forms[key(head)], head)
 	}
-	full := map[string]snapshot.CommitHead{} // by key
-	for _, head := range slices.Concat(ours, theirs) {
-		if head.Version.Expired == nil {
-			full[key(head)] = head
-		}
+	for _, all := range forms {
+		slices.SortStableFunc(all, func(a, b snapshot.CommitHead) int {
+			return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(idOf(a), idOf(b)))
+		})
 	}
-	for _, head := range ordered(ours, theirs) {
-		p, paired := both[key(head)]
-		if paired && head.Version.ID == p.ours.Version.ID {
+	for _, head := range commits {
+		if w.done[idOf(head)] != "" {
 			continue
 		}
-		from, stub := head, w.stubs[key(head)]
-		if stub == nil && head.Version.Expired != nil { // it is needed here
-			from = full[key(head)]
+		all := forms[key(head)]
+		compared := 1
+		for compared < len(all) && rank(all[compared]) < 2 {
+			compared++
 		}
-		if _, moved := w.parents(head.Parents); foreign[head.Version.ID] && !paired && !moved && sameExpiry(stub, head.Version.Expired) {
-			w.done[head.Version.ID] = head.Version.ID
-			continue
+		same, kept := all, all[:compared]
+		if p, paired := w.joined.pairs[key(head)]; !w.table.IsEmpty() {
+			same, kept = []snapshot.CommitHead{head}, nil
+			switch id := idOf(head); {
+			case paired && (id == idOf(p.ours) || id == idOf(p.theirs)):
+				same = []snapshot.CommitHead{p.theirs, p.ours}
+			case paired && !head.IsVersion:
+				return fmt.Errorf("snapshot %.12s: %w: another one replaces the same", id, transfer.ErrNotSame)
+			case !paired && foreign[id]:
+				kept = same
+			}
 		}
-		v, err := m.store.VersionOrStub(ctx, from.Version.ID)
-		if err == nil {
-			err = w.version(ctx, from, v)
-		}
-		if err != nil {
+		now, err := m.newForm(ctx, w, kept, same[0], all)
+		switch {
+		case err == nil:
+		case w.table.IsEmpty():
+			return err
+		default:
 			return fmt.Errorf("redacting: %w", err)
 		}
-		w.done[head.Version.ID] = w.done[from.Version.ID]
-		if paired {
-			w.done[p.ours.Version.ID] = w.done[head.Version.ID]
+		for _, form := range same {
+			w.done[idOf(form)] = now
 		}
 	}
 	return nil
 }
 
-// checkVersions compares the workspace versions that both sides have in different forms.
-func (m *Manager) checkVersions(ctx context.Context, r *reconciler, ours, theirs []snapshot.CommitHead) error {
-	for _, p := range pairs(ours, theirs) {
-		if r.accept {
-			continue
+// newForm returns the new form of a commit: one of those in kept that needs no change, or else a new commit, made of from. all are all
+// its forms; one may be the only one with files.
+func (m *Manager) newForm(ctx context.Context, w *rewriter, kept []snapshot.CommitHead, from snapshot.CommitHead, all []snapshot.CommitHead) (string, error) {
+	stub := w.stubs[key(from)]
+	for _, form := range kept {
+		if _, moved := w.parents(form.Parents); !moved && (!form.IsVersion || sameExpiry(stub, form.Version.Expired)) {
+			return idOf(form), nil
 		}
-		a, err := m.store.VersionOrStub(ctx, p.ours.Version.ID)
-		if err != nil {
-			return err
+	}
+	if !from.IsVersion {
+		if err := w.snapshot(ctx, from); err != nil {
+			return "", fmt.Errorf("snapshot %.12s: %w", idOf(from), err)
 		}
-		b, err := m.store.VersionOrStub(ctx, p.theirs.Version.ID)
-		if err != nil {
-			return err
-		}
-		if a.Expired != nil || b.Expired != nil {
-			a.Resources, b.Resources = nil, nil
-		}
-		differ := fmt.Errorf("%w: workspace version %.12s and %.12s", transfer.ErrNotSame, a.ID, b.ID)
-		if a.Number != b.Number || a.Operation != b.Operation || len(a.Resources) != len(b.Resources) || !r.sameParents(p.ours, p.theirs) ||
-			!sameSignature(p.ours.Author, p.theirs.Author) || !sameSignature(p.ours.Committer, p.theirs.Committer) {
+		return w.done[idOf(from)], nil
+	}
+	if stub == nil && from.Version.Expired != nil { // it is needed here
+		i := slices.IndexFunc(all, func(h snapshot.CommitHead) bool { return h.Version.Expired == nil })
+		from = all[max(i, 0)]
+	}
+	v, err := m.store.VersionOrStub(ctx, idOf(from))
+	if err == nil {
+		err = w.version(ctx, from, v)
+	}
+	return w.done[idOf(from)], err
+}
+
+// checkVersion compares the two forms of a workspace version.
+func (m *Manager) checkVersion(ctx context.Context, r *reconciler, p pair) error {
+	if r.accept {
+		return nil
+	}
+	a, b, err := both(ctx, m.store.VersionOrStub, idOf(p.ours), idOf(p.theirs))
+	if err != nil {
+		return err
+	}
+	if a.Expired != nil || b.Expired != nil {
+		a.Resources, b.Resources = nil, nil
+	}
+	differ := fmt.Errorf("%w: workspace version %.12s and %.12s", transfer.ErrNotSame, a.ID, b.ID)
+	if a.Number != b.Number || a.Operation != b.Operation || len(a.Resources) != len(b.Resources) || !r.sameParents(p.ours, p.theirs) ||
+		!sameSignature(p.ours.Author, p.theirs.Author) || !sameSignature(p.ours.Committer, p.theirs.Committer) {
+		return differ
+	}
+	for i, x := range a.Resources {
+		y := b.Resources[i]
+		if x.ID != y.ID || x.Type != y.Type {
 			return differ
 		}
-		for i, x := range a.Resources {
-			y := b.Resources[i]
-			if x.ID != y.ID || x.Type != y.Type {
-				return differ
-			}
-			if _, err := r.text([]byte(x.Config.JSON()), []byte(y.Config.JSON()), true); err != nil {
-				return err
-			}
-			if err := m.checkFiles(ctx, r, x.Version, y.Version); err != nil {
-				return fmt.Errorf("resource %q: %w", x.ID, err)
-			}
+		if _, err := r.text([]byte(x.Config.JSON()), []byte(y.Config.JSON()), true); err != nil {
+			return err
+		}
+		if err := m.checkFiles(ctx, r, x.Version, y.Version); err != nil {
+			return fmt.Errorf("resource %q: %w", x.ID, err)
 		}
 	}
 	return nil
@@ -229,6 +236,9 @@ func (m *Manager) checkFiles(ctx context.Context, r *reconciler, a, b string) er
 	if a == b {
 		return nil
 	}
+	content := func(ctx context.Context, id string) ([]byte, error) {
+		return domarkx.ReadContent(ctx, m.store, id, math.MaxInt64)
+	}
 	return m.store.DiffVersions(ctx, a, b, func(path string, old, now *domarkx.File) error {
 		if old == nil || now == nil || old.Type != now.Type || old.Mode != now.Mode {
 			return fmt.Errorf("%w: the file %q", transfer.ErrNotSame, path)
@@ -236,18 +246,10 @@ func (m *Manager) checkFiles(ctx context.Context, r *reconciler, a, b string) er
 		if old.Type != domarkx.Regular && old.Type != domarkx.Symlink || old.ID == now.ID || !r.first(old.ID, now.ID) {
 			return nil
 		}
-		var data [2][]byte
-		for i, f := range []*domarkx.File{old, now} {
-			c, err := m.store.Content(ctx, f.ID)
-			if err != nil {
-				return err
-			}
-			data[i], err = io.ReadAll(io.NewSectionReader(c, 0, c.Size()))
-			if err = errors.Join(err, c.Close()); err != nil {
-				return err
-			}
+		x, y, err := both(ctx, content, old.ID, now.ID)
+		if err == nil {
+			_, err = r.text(x, y, secrets.IsText(x))
 		}
-		_, err := r.text(data[0], data[1], secrets.IsText(data[0]))
 		return err
 	})
 }

@@ -22,7 +22,7 @@ type rewriter struct {
 	table  *placeholder.Table
 	drop   map[string]bool // resources and attachments to drop
 	types  *plugins.WorkspaceManager
-	joined *reconciler                // nil if there is only one side
+	joined *reconciler
 	stubs  map[string]*domarkx.Expiry // key of a version that has no files in the new history → why
 
 	done  map[string]string // commit → redacted form
@@ -36,8 +36,11 @@ type rewriter struct {
 
 func newRewriter(tx *gitstore.Tx, t *placeholder.Table, drop []string, types *plugins.WorkspaceManager) *rewriter {
 	w := &rewriter{tx: tx, table: t, types: types, drop: map[string]bool{}, done: map[string]string{}, rules: map[string]string{},
-		conversationForms: newConversationForms(), originalForms: originalForms{origins: map[string]string{}, sources: map[string]string{}},
-		attachmentForms: attachmentForms{digests: map[string]domarkx.Attachment{}, attached: map[string]attached{}}, versionForms: newVersionForms()}
+		conversationForms: conversationForms{pieces: map[string]*written{}, leaves: snapshot.Rewritings{}, spans: map[string]string{},
+			tops: map[headerKey]domarkx.HeaderEntry{}, previews: map[string]string{}, trees: map[string]string{}, included: map[string]string{}},
+		originalForms:   originalForms{origins: map[string]string{}, sources: map[string]string{}},
+		attachmentForms: attachmentForms{digests: map[string]domarkx.Attachment{}, attached: map[string]attached{}},
+		versionForms:    versionForms{files: map[[2]string]string{}, directories: map[string]string{}, names: map[string]bool{}, clean: map[string]string{}}}
 	for _, name := range drop {
 		w.drop[name] = true
 	}
@@ -61,7 +64,7 @@ func (w *rewriter) parents(ids []string) ([]string, bool) {
 func (w *rewriter) snapshot(ctx context.Context, head snapshot.CommitHead) error {
 	info := head.Info
 	parents, changed := w.parents(head.Parents)
-	attachments, moved, err := w.attachments(ctx, info.ID)
+	attachments, err := w.attachments(ctx, info.ID)
 	if err != nil {
 		return err
 	}
@@ -83,7 +86,7 @@ func (w *rewriter) snapshot(ctx context.Context, head snapshot.CommitHead) error
 	if err != nil {
 		return err
 	}
-	if !changed && !moved && !dirty && !messages.Changed && !odd && grown == 0 && sameHeaders(old, headers) && subject == info.Subject {
+	if !changed && !attachments.changed && !dirty && !messages.Changed && !odd && grown == 0 && sameHeaders(old, headers) && subject == info.Subject {
 		for _, h := range old {
 			w.origins[h.Origin] = h.Origin
 		}
@@ -94,14 +97,10 @@ func (w *rewriter) snapshot(ctx context.Context, head snapshot.CommitHead) error
 	if err := w.originals(ctx, info.ID, state); err != nil {
 		return err
 	}
-	before := make([]string, len(headers))
-	for i, h := range old {
-		before[i] = h.Origin
-	}
 	commit := domarkx.Commit{Parents: parents, State: state, Conversation: conversation, Operation: info.Operation, Subject: subject, Bytes: info.Bytes + messages.Grown + grown,
 		Author: head.Author, Committer: head.Committer, Replacement: w.replacement(info.ID, info.Replacement)}
-	if moved {
-		commit.Kept = attachments
+	if attachments.changed {
+		commit.Kept = attachments.all
 	}
 	if odd || messages.Odd {
 		if commit.Bytes, err = w.size(ctx, info.ID, headers); err != nil {
@@ -120,8 +119,8 @@ func (w *rewriter) snapshot(ctx context.Context, head snapshot.CommitHead) error
 		return err
 	}
 	for i, h := range state.Headers { // the commit noted its id in the original document
-		if before[i] != "" {
-			w.origins[before[i]] = h.Origin
+		if before := old[i].Origin; before != "" {
+			w.origins[before] = h.Origin
 		}
 	}
 	w.done[info.ID] = now.ID

@@ -49,10 +49,6 @@ type versionForms struct {
 	clean       map[string]string    // resource → its last version without secrets
 }
 
-func newVersionForms() versionForms {
-	return versionForms{files: map[[2]string]string{}, directories: map[string]string{}, names: map[string]bool{}, clean: map[string]string{}}
-}
-
 // version stores the redacted form of a workspace version, or its stub if it expired. Its parents must be done.
 func (w *rewriter) version(ctx context.Context, head snapshot.CommitHead, v domarkx.Version) error {
 	parents, changed := w.parents(head.Parents)
@@ -63,18 +59,28 @@ func (w *rewriter) version(ctx context.Context, head snapshot.CommitHead, v doma
 	} else if err := v.Files(); err != nil {
 		return err
 	}
-	subject := w.table.Line(v.Subject)
-	changed = changed || subject != v.Subject
-	ignored := slices.Clone(v.Ignored)
-	for i, path := range ignored {
-		ignored[i] = w.table.Line(path)
+	line := func(text string) string {
+		now := w.table.Line(text)
+		changed = changed || now != text
+		return now
 	}
-	changed = changed || !slices.Equal(ignored, v.Ignored)
-	observed, named := w.observed(v.Observed)
-	changed = changed || named
+	subject, ignored := line(v.Subject), slices.Clone(v.Ignored)
+	for i, path := range ignored {
+		ignored[i] = line(path)
+	}
+	if v.Observed != nil {
+		o := *v.Observed
+		o.Branch, o.LeftOut = line(o.Branch), slices.Clone(o.LeftOut)
+		for i := range o.LeftOut {
+			o.LeftOut[i].Path = line(o.LeftOut[i].Path)
+		}
+		v.Observed = &o
+	}
 	if v.Call != nil {
-		_, named := withoutSecrets(w.table, v.Call.Session)
-		changed = changed || named
+		call := *v.Call
+		name, named := withoutSecrets(w.table, call.Session)
+		call.Session, changed = name, changed || named
+		v.Call = &call
 	}
 	resources := slices.Clone(v.Resources)
 	for i := range resources {
@@ -90,7 +96,8 @@ func (w *rewriter) version(ctx context.Context, head snapshot.CommitHead, v doma
 			}
 			r.Config, changed = value, true
 		}
-		now, err := w.resource(ctx, v, *r)
+		key := [2]string{r.ID, r.Version} // only one of two resources with equal contents may be dropped
+		now, err := once(w.files, key, func() (string, error) { return w.resource(ctx, v, *r) })
 		if err != nil {
 			return fmt.Errorf("workspace version %.12s: resource %q: %w", v.ID, r.ID, err)
 		}
@@ -106,14 +113,8 @@ func (w *rewriter) version(ctx context.Context, head snapshot.CommitHead, v doma
 		w.done[v.ID] = v.ID
 		return nil
 	}
-	call := v.Call
-	if call != nil {
-		named := *call
-		named.Session, _ = withoutSecrets(w.table, call.Session)
-		call = &named
-	}
 	now, err := w.tx.CommitVersion(ctx, "", domarkx.VersionCommit{Parents: parents, Resources: resources, Operation: v.Operation, Subject: subject,
-		Call: call, Observed: observed, Overlap: v.Overlap, Ignored: ignored, Replacement: w.replacement(v.ID, v.Replacement),
+		Call: v.Call, Observed: v.Observed, Overlap: v.Overlap, Ignored: ignored, Replacement: w.replacement(v.ID, v.Replacement),
 		Expired: stub, Author: head.Author, Committer: head.Committer})
 	if err != nil {
 		return fmt.Errorf("workspace version %.12s: %w", v.ID, err)
@@ -122,27 +123,10 @@ func (w *rewriter) version(ctx context.Context, head snapshot.CommitHead, v doma
 	return nil
 }
 
-// observed returns an observation without secrets in the names of the branch and of files, and whether it changed.
-func (w *rewriter) observed(o *domarkx.Observation) (*domarkx.Observation, bool) {
-	if o == nil {
-		return nil, false
-	}
-	now := *o
-	now.Branch, now.LeftOut = w.table.Line(o.Branch), slices.Clone(o.LeftOut)
-	for i := range now.LeftOut {
-		now.LeftOut[i].Path = w.table.Line(now.LeftOut[i].Path)
-	}
-	return &now, now.Branch != o.Branch || !slices.Equal(now.LeftOut, o.LeftOut)
-}
-
 // resource returns the redacted version of a resource. If a file with a secret cannot be edited,
 // the file is added to w.stuck, or the content of the resource is dropped if the user asked for
 // that.
 func (w *rewriter) resource(ctx context.Context, v domarkx.Version, r domarkx.ResourceVersion) (string, error) {
-	key := [2]string{r.ID, r.Version} // only one of two resources with equal contents may be dropped
-	if now, ok := w.files[key]; ok {
-		return now, nil
-	}
 	directories, names := w.directories, w.names
 	if w.drop[r.ID] { // search each version again to decide whether it is dropped
 		directories, names = map[string]string{}, map[string]bool{}
@@ -189,7 +173,6 @@ func (w *rewriter) resource(ctx context.Context, v domarkx.Version, r domarkx.Re
 		w.clean[r.ID+" "+r.Type] = now
 	}
 	w.stuck = append(w.stuck, stuck...)
-	w.files[key] = now
 	return now, nil
 }
 
@@ -205,10 +188,6 @@ func (w *rewriter) dropped(ctx context.Context, r domarkx.ResourceVersion) (stri
 
 // ruleOf returns the rule that finds a secret in a file that cannot be edited, or "" if there is none.
 func (w *rewriter) ruleOf(blob domarkx.Blob, data []byte) string {
-	rule, ok := w.rules[blob.ID]
-	if !ok {
-		rule = w.table.RuleOf(data)
-		w.rules[blob.ID] = rule
-	}
+	rule, _ := once(w.rules, blob.ID, func() (string, error) { return w.table.RuleOf(data), nil })
 	return rule
 }
