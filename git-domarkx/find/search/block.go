@@ -106,14 +106,12 @@ func (b *block) decode(data []byte) error {
 }
 
 // addBlock stores a block that contains messages, and the signature of its texts.
-func (d *database) addBlock(b *block) error {
-	err := d.exec("INSERT INTO block(first, data) VALUES(?, ?)", b.ids[0], b.encode())
-	if err == nil {
-		err = d.exec("INSERT INTO signature(first, bits) VALUES(?, ?)", b.ids[0], []byte(sign(b.texts)))
-	}
-	return err
+func (d *database) addBlock(b *block) {
+	d.exec("INSERT INTO block(first, data) VALUES(?, ?)", b.ids[0], b.encode())
+	d.exec("INSERT INTO signature(first, bits) VALUES(?, ?)", b.ids[0], []byte(sign(b.texts)))
 }
 
-func (d *database) removeBlock(first int64) error {
-	return errors.Join(d.exec("DELETE FROM block WHERE first = ?", first), d.exec("DELETE FROM signature WHERE first = ?", first))
+func (d *database) removeBlock(first int64) {
+	d.exec("DELETE FROM block WHERE first = ?", first)
+	d.exec("DELETE FROM signature WHERE first = ?", first)
 }

@@ -5,8 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-
-	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
 )
 
 // A row is a hit with its place in the index.
@@ -32,36 +30,28 @@ func (p *places) describe(ctx context.Context, spots []spot, m *matching) ([]row
 		order[i] = &rows[i]
 	}
 	slices.SortFunc(order, func(a, b *row) int { return cmp.Compare(a.message, b.message) })
-	if err := p.attributes(order); err != nil {
-		return nil, err
-	}
+	p.attributes(order)
 	r := readBlocks(ctx, m, (*snippets).describe)
-	err := p.blocksOf(r, order)
-	return rows, cmp.Or(err, r.end())
+	p.blocksOf(r, order)
+	return rows, r.end()
 }
 
 // blocksOf reads the blocks that contain hits. The hits must be sorted by message.
-func (p *places) blocksOf(r *reading, rows []*row) error {
+func (p *places) blocksOf(r *reading, rows []*row) {
 	for len(rows) > 0 {
 		message := int64(rows[0].message)
-		next, err := p.db.number("SELECT first FROM block WHERE first > ? ORDER BY first LIMIT 1", message) // 0 after the last block
-		if err != nil {
-			return err
-		}
+		next := p.db.number("SELECT first FROM block WHERE first > ? ORDER BY first LIMIT 1", message) // 0 after the last block
 		n := 1
 		for n < len(rows) && (next == 0 || int64(rows[n].message) < next) {
 			n++
 		}
-		if err := r.block(p.db, message, rows[:n]); err != nil {
-			return err
-		}
+		r.block(p.db, message, rows[:n])
 		rows = rows[n:]
 	}
-	return nil
 }
 
 // attributes sets role and model of hits, which must be sorted by message.
-func (p *places) attributes(rows []*row) error {
+func (p *places) attributes(rows []*row) {
 	for len(rows) > 0 {
 		// The messages of many hits have numbers close to each other. So one query reads all of them up to the next
 		// gap.
@@ -71,19 +61,14 @@ func (p *places) attributes(rows []*row) error {
 		}
 		some := rows[:last]
 		rows = rows[last:]
-		err := p.db.query("SELECT id, role, model FROM message WHERE id BETWEEN ? AND ?", func(s *sqlite3.Stmt) error {
+		for s := range p.db.rows("SELECT id, role, model FROM message WHERE id BETWEEN ? AND ?", int64(some[0].message), int64(some[last-1].message)) {
 			for id := s.Int(0); len(some) > 0 && int64(some[0].message) <= id; some = some[1:] {
 				if int64(some[0].message) == id {
 					some[0].Role, some[0].Model = roleOf(s.Int(1)), p.models[s.Int(2)]
 				}
 			}
-			return nil
-		}, int64(some[0].message), int64(some[last-1].message))
-		if err != nil {
-			return err
 		}
 	}
-	return nil
 }
 
 // nearMessages is the number of messages that are read in less time than one message is found.

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
-	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
 )
 
 // A set is a set of numbers of messages. The nil set contains all.
@@ -39,11 +38,7 @@ func (s set) and(t set) set {
 func (x *Index) allowed(q Query) (set, error) {
 	var all set
 	if q.Role != "" {
-		some, err := x.db.set("SELECT id FROM message WHERE role = ?", roleNumber(q.Role))
-		if err != nil {
-			return nil, err
-		}
-		all = all.and(some)
+		all = set{}.with(x.db, "SELECT id FROM message WHERE role = ?", roleNumber(q.Role))
 	}
 	for kind, pattern := range map[int]string{modelFacet: q.Model, toolFacet: q.Tool, pathFacet: q.Path} {
 		if pattern == "" {
@@ -53,41 +48,32 @@ func (x *Index) allowed(q Query) (set, error) {
 		if err != nil {
 			return nil, err
 		}
-		some, err := x.facets(kind, matches)
-		if err != nil {
-			return nil, err
-		}
-		all = all.and(some)
+		all = all.and(x.facets(kind, matches))
 	}
 	return all, nil
 }
 
 // facets returns the messages with a facet whose name matches.
-func (x *Index) facets(kind int, matches func(string) bool) (set, error) {
-	var ids []int64
-	err := x.db.query("SELECT id, name FROM facet WHERE kind = ?", func(s *sqlite3.Stmt) error {
-		if matches(s.Column(1).(string)) {
-			ids = append(ids, s.Int(0))
-		}
-		return nil
-	}, kind)
+func (x *Index) facets(kind int, matches func(string) bool) set {
+	sql := "SELECT message FROM facet_message WHERE facet = ?"
+	if kind == modelFacet {
+		sql = "SELECT id FROM message WHERE model = ?"
+	}
 	some := set{}
-	for _, id := range ids {
-		sql := "SELECT message FROM facet_message WHERE facet = ?"
-		if kind == modelFacet {
-			sql = "SELECT id FROM message WHERE model = ?"
-		}
-		if err == nil {
-			err = x.db.query(sql, func(s *sqlite3.Stmt) error { some = some.add(s.Int(0)); return nil }, id)
+	for s := range x.db.rows("SELECT id, name FROM facet WHERE kind = ?", kind) {
+		if matches(s.Column(1).(string)) {
+			some = some.with(x.db, sql, s.Int(0))
 		}
 	}
-	return some, err
+	return some
 }
 
-func (d *database) set(sql string, args ...any) (set, error) {
-	some := set{}
-	err := d.query(sql, func(s *sqlite3.Stmt) error { some = some.add(s.Int(0)); return nil }, args...)
-	return some, err
+// with returns the set with the numbers in the first column of a statement's result.
+func (s set) with(d *database, sql string, arg int64) set {
+	for row := range d.rows(sql, arg) {
+		s = s.add(row.Int(0))
+	}
+	return s
 }
 
 // matcher returns a function that reports whether a name matches a glob. In a path, "*" and "?" do not match "/", and

@@ -56,7 +56,7 @@ func Open(ctx context.Context, store *gitstore.Store, o Options) (*Index, error)
 func (x *Index) openCurrent(ctx context.Context) (current bool, list []domarkx.Info, err error) {
 	var known map[string]indexed
 	if x.db, err = openToRead(x.path); err == nil {
-		if known, err = x.db.sessions(); err != nil {
+		if known = x.db.sessions(); x.db.failed() != nil {
 			known = nil
 		} else if refs, err := x.store.Refs(); err == nil && isCurrent(known, refs, x.options.History) {
 			return true, nil, x.readFirst()
@@ -80,7 +80,8 @@ func (x *Index) readFirst() error {
 	x.reading = true
 	// A query reads most pages once, so that a larger cache would not save reads; a small one stays in the processor's
 	// cache.
-	return x.db.exec("PRAGMA cache_size=-1024")
+	x.db.exec("PRAGMA cache_size=-1024")
+	return x.db.failed()
 }
 
 // list returns the newest snapshots of the sessions that can be read. It calls warn, if that is not nil, with the error

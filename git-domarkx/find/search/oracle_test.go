@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/domarkx/domarkx/git-domarkx/find/search/content"
-	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
 )
 
 // An Oracle is an index of texts in which the terms of a query are also looked for one by one.
@@ -24,23 +23,16 @@ func NewOracle(tb testing.TB, texts ...[2]string) Oracle {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() { db.close() })
-	w, err := newWriter(db)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	w := newWriter(db)
 	for i, text := range texts {
 		c := &content.Message{Prose: []byte(text[0]), Calls: []byte(text[1])}
-		if _, err := w.add([]byte{0, 0, 0, 0, 0, 0, byte(i >> 8), byte(i), 0}, c); err != nil {
-			tb.Fatal(err)
-		}
+		w.add([]byte{0, 0, 0, 0, 0, 0, byte(i >> 8), byte(i), 0}, c)
 		if i%100 == 99 {
-			if err := w.flush(); err != nil {
-				tb.Fatal(err)
-			}
+			w.flush()
 		}
 	}
-	if err := w.flush(); err != nil {
-		tb.Fatal(err)
+	if w.flush(); db.err != nil {
+		tb.Fatal(db.err)
 	}
 	return Oracle{&Index{db: db}}
 }
@@ -51,22 +43,15 @@ func (o Oracle) Find(query string) (got, want []int64, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	all, err := o.x.rank(groups, false)
-	if err != nil {
-		return nil, nil, err
-	}
-	for _, message := range all {
+	for _, message := range o.x.rank(groups, false) {
 		got = append(got, int64(message))
 	}
 	wanted := map[int64]bool{}
 	for _, g := range groups {
 		matched := map[int64]int{}
 		count := func(t term, is func(n int) int) {
-			if err == nil {
-				err = o.x.db.query("SELECT rowid FROM words WHERE words MATCH ?", func(s *sqlite3.Stmt) error {
-					matched[s.Int(0)] = is(matched[s.Int(0)])
-					return nil
-				}, t.expression(&analyzer{}))
+			for s := range o.x.db.rows("SELECT rowid FROM words WHERE words MATCH ?", t.expression(&analyzer{})) {
+				matched[s.Int(0)] = is(matched[s.Int(0)])
 			}
 		}
 		for _, t := range g.want {
@@ -81,7 +66,7 @@ func (o Oracle) Find(query string) (got, want []int64, err error) {
 			}
 		}
 	}
-	return got, slices.Sorted(maps.Keys(wanted)), err
+	return got, slices.Sorted(maps.Keys(wanted)), o.x.db.failed()
 }
 
 // Expression parses a query and returns it in the syntax of FTS5.

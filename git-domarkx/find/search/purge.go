@@ -1,16 +1,13 @@
 package search
 
 import (
-	"errors"
 	"fmt"
-
-	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
 )
 
 // purge removes the messages that no newest snapshot of a session contains, so that nothing of their texts remains in
 // the file. It also removes messages that were replaced: they are indexed again when the history is searched.
-func (d *database) purge() error {
-	err := d.execAll(
+func (d *database) purge() {
+	d.execAll(
 		"CREATE TEMP TABLE IF NOT EXISTS gone(message INTEGER PRIMARY KEY)",
 		"DELETE FROM gone",
 		"DELETE FROM leaf WHERE id NOT IN (SELECT leaf FROM place)",
@@ -18,16 +15,13 @@ func (d *database) purge() error {
 		"INSERT INTO gone SELECT id FROM message WHERE id NOT IN (SELECT message FROM member) AND id NOT IN (SELECT message FROM past)",
 	)
 	gone := map[int64]bool{}
-	if err == nil {
-		err = d.query("SELECT message FROM gone", func(s *sqlite3.Stmt) error {
-			gone[s.Int(0)] = true
-			return nil
-		})
+	for s := range d.rows("SELECT message FROM gone") {
+		gone[s.Int(0)] = true
 	}
-	if err != nil || len(gone) == 0 {
-		return err
+	if len(gone) == 0 {
+		return
 	}
-	err = d.execAll(
+	d.execAll(
 		"DELETE FROM message WHERE id IN (SELECT message FROM gone)",
 		"DELETE FROM facet_message WHERE message IN (SELECT message FROM gone)",
 		"DELETE FROM facet WHERE id NOT IN (SELECT facet FROM facet_message) AND id NOT IN (SELECT model FROM message WHERE model IS NOT NULL)",
@@ -35,19 +29,17 @@ func (d *database) purge() error {
 		"INSERT INTO words(words) VALUES('optimize')", // rewrites the full-text index without the removed words
 		"DROP TABLE gone",
 	)
-	if err != nil {
-		return err
-	}
+	d.purgeBlocks(gone)
+	d.exec("PRAGMA user_version=0")
 	d.purged = true
-	return errors.Join(d.purgeBlocks(gone), d.exec("PRAGMA user_version=0"))
 }
 
 // compact writes the file again after a purge. SQLite overwrites deleted rows, but not the copies of it that remained
 // in a page when its rows were divided between pages. Until this is done, the file has no version, so that it is made
 // again after a kill.
 func (d *database) compact() error {
-	err := d.execAll("PRAGMA temp_store=FILE", "VACUUM", "PRAGMA temp_store=MEMORY", fmt.Sprintf("PRAGMA user_version=%d", schemaVersion))
-	if err != nil {
+	d.execAll("PRAGMA temp_store=FILE", "VACUUM", "PRAGMA temp_store=MEMORY", fmt.Sprintf("PRAGMA user_version=%d", schemaVersion))
+	if err := d.failed(); err != nil {
 		return fmt.Errorf("%w: %w", errForeign, err)
 	}
 	d.purged = false
@@ -55,32 +47,27 @@ func (d *database) compact() error {
 }
 
 // purgeBlocks removes the texts of the removed messages from their blocks.
-func (d *database) purgeBlocks(gone map[int64]bool) error {
+func (d *database) purgeBlocks(gone map[int64]bool) {
 	var firsts []int64
-	err := d.query("SELECT first FROM block", func(s *sqlite3.Stmt) error { firsts = append(firsts, s.Int(0)); return nil })
+	for s := range d.rows("SELECT first FROM block") {
+		firsts = append(firsts, s.Int(0))
+	}
 	for _, first := range firsts {
-		if err != nil {
-			return err
-		}
 		var old, kept block
-		err = d.query("SELECT data FROM block WHERE first = ?", func(s *sqlite3.Stmt) error {
+		for s := range d.rows("SELECT data FROM block WHERE first = ?", first) {
 			data, _ := s.Column(0).([]byte)
-			return old.decode(data)
-		}, first)
-		if err != nil {
-			return err
+			d.fail(old.decode(data))
 		}
 		for id, text := range old.messages() {
 			if !gone[id] {
 				kept.add(id, text)
 			}
 		}
-		if len(kept.ids) == len(old.ids) {
+		if d.err != nil || len(kept.ids) == len(old.ids) {
 			continue
 		}
-		if err = d.removeBlock(first); err == nil && len(kept.ids) > 0 {
-			err = d.addBlock(&kept)
+		if d.removeBlock(first); len(kept.ids) > 0 {
+			d.addBlock(&kept)
 		}
 	}
-	return err
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"runtime"
 	"sync"
-
-	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
 )
 
 // A reading decodes blocks in parallel, on all processors.
@@ -51,16 +49,14 @@ func readBlocks(ctx context.Context, m *matching, work func(s *snippets, b *bloc
 }
 
 // block passes the block that contains a message, and the hits in it, to the goroutines.
-func (r *reading) block(d *database, message int64, rows []*row) error {
+func (r *reading) block(d *database, message int64, rows []*row) {
 	job := blockRows{rows: rows} // without a block, its data is not valid
-	err := d.query("SELECT data FROM block WHERE first <= ? ORDER BY first DESC LIMIT 1", func(s *sqlite3.Stmt) error {
+	for s := range d.rows("SELECT data FROM block WHERE first <= ? ORDER BY first DESC LIMIT 1", message) {
 		job.data, _ = s.Column(0).([]byte)
-		return r.ctx.Err()
-	}, message)
-	if err == nil {
+	}
+	if d.fail(r.ctx.Err()); d.err == nil {
 		r.jobs <- job
 	}
-	return err
 }
 
 // end waits until all blocks are decoded, and returns the first error.

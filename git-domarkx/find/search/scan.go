@@ -6,8 +6,6 @@ import (
 	"math"
 	"slices"
 	"sync"
-
-	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
 )
 
 // fewBlocks is the number of blocks up to which reading all takes less time than determining which are the newest, and
@@ -20,17 +18,13 @@ const (
 // scan finds messages by reading the texts that may match, for a fixed string or a regular expression. With a limit, it reads the
 // blocks with the newest messages first, and stops as soon as the others cannot change the result.
 func (x *Index) scan(ctx context.Context, m *matching, allowed set, p *places) (spots []spot, err error) {
-	firsts, err := x.db.mayMatch(m)
-	if err != nil {
-		return nil, err
-	}
+	firsts := x.db.mayMatch(m)
 	limit := p.q.Limit
 	if limit == 0 || p.q.History || len(firsts) <= fewBlocks {
 		return x.scanBlocks(ctx, firsts, m, allowed, p)
 	}
-	blocks, err := p.byNewest(firsts)
-	for some := range slices.Chunk(blocks, blocksAtOnce) {
-		if err != nil || len(spots) == limit && newestFirst(spots[limit-1], some[0].newest) < 0 {
+	for some := range slices.Chunk(p.byNewest(firsts), blocksAtOnce) {
+		if err != nil || x.db.err != nil || len(spots) == limit && newestFirst(spots[limit-1], some[0].newest) < 0 {
 			break
 		}
 		firsts = firsts[:0]
@@ -58,9 +52,9 @@ type datedBlock struct {
 }
 
 // byNewest returns the blocks with messages in the wanted sessions, those with the newest first, given the first messages of blocks.
-func (p *places) byNewest(firsts []int64) ([]datedBlock, error) {
+func (p *places) byNewest(firsts []int64) []datedBlock {
 	blocks := make([]datedBlock, len(firsts))
-	err := p.newest(func(message int64, at spot) {
+	p.newest(func(message int64, at spot) {
 		i, exact := slices.BinarySearch(firsts, message)
 		if !exact {
 			i-- // the block before, or one that is left out because it cannot match
@@ -71,7 +65,7 @@ func (p *places) byNewest(firsts []int64) ([]datedBlock, error) {
 	})
 	blocks = slices.DeleteFunc(blocks, func(b datedBlock) bool { return b.first == 0 })
 	slices.SortFunc(blocks, func(a, b datedBlock) int { return newestFirst(a.newest, b.newest) })
-	return blocks, err
+	return blocks
 }
 
 // scanBlocks returns the places of the messages in some blocks whose texts match, the newest first.
@@ -91,31 +85,25 @@ func (x *Index) scanBlocks(ctx context.Context, firsts []int64, m *matching, all
 		}
 		return nil
 	})
-	var err error
 	for _, first := range firsts {
-		if err = r.block(x.db, first, nil); err != nil {
-			break
-		}
+		r.block(x.db, first, nil)
 	}
-	if err = cmp.Or(r.end(), err); err != nil {
-		return nil, err
-	}
+	err := r.end()
 	slices.Sort(found)
-	spots, err := p.all(found)
+	spots := p.all(found)
 	slices.SortFunc(spots, newestFirst)
 	return spots, err
 }
 
 // mayMatch returns the first messages of the blocks with texts that may match.
-func (d *database) mayMatch(m *matching) (firsts []int64, err error) {
+func (d *database) mayMatch(m *matching) (firsts []int64) {
 	filter := m.runs()
 	var bits signature
-	err = d.query("SELECT first, bits FROM signature ORDER BY first", func(s *sqlite3.Stmt) error {
+	for s := range d.rows("SELECT first, bits FROM signature ORDER BY first") {
 		bits = s.AppendBytes(bits[:0], 1)
 		if filter == nil || slices.ContainsFunc(filter, bits.has) {
 			firsts = append(firsts, s.Int(0))
 		}
-		return nil
-	})
-	return firsts, err
+	}
+	return firsts
 }

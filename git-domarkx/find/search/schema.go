@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
 	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
@@ -70,7 +69,14 @@ func openIndex(path string) (*database, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err = errors.Join(d.end(nil), d.execAll(settings...)); err != nil {
+	d.fail(d.end(nil))
+	d.execAll(settings...)
+	return d.opened()
+}
+
+// opened returns the database, or the error with which a statement failed.
+func (d *database) opened() (*database, error) {
+	if err := d.failed(); err != nil {
 		return nil, errors.Join(err, d.close())
 	}
 	return d, nil
@@ -90,20 +96,11 @@ func openToRead(path string) (*database, error) {
 		return nil, err
 	}
 	d.file = info
-	if err = d.begin("DEFERRED"); err == nil {
-		var app, version int64
-		app, err = d.number("PRAGMA application_id")
-		if err == nil {
-			version, err = d.number("PRAGMA user_version")
-		}
-		if err == nil && (app != applicationID || version != schemaVersion) {
-			err = errForeign
-		}
+	d.begin("DEFERRED")
+	if d.number("PRAGMA application_id") != applicationID || d.number("PRAGMA user_version") != schemaVersion {
+		d.fail(errForeign)
 	}
-	if err != nil {
-		return nil, errors.Join(err, d.close())
-	}
-	return d, nil
+	return d.opened()
 }
 
 // createIndex creates an empty index, and removes any file at path.
@@ -115,17 +112,14 @@ func createIndex(path string) (*database, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err = d.execAll("PRAGMA page_size=8192"); err == nil {
-		err = d.execAll(settings...)
-	}
-	if err == nil {
-		err = d.begin("IMMEDIATE")
-	}
-	if err == nil {
-		identity := []string{fmt.Sprintf("PRAGMA application_id=%d", applicationID), fmt.Sprintf("PRAGMA user_version=%d", schemaVersion)}
-		err = d.end(d.execAll(slices.Concat([]string{wordsTable}, wordsConfig, tables, identity)...))
-	}
-	if err = errors.Join(err, d.close()); err == nil {
+	d.exec("PRAGMA page_size=8192")
+	d.execAll(settings...)
+	d.begin("IMMEDIATE")
+	d.exec(wordsTable)
+	d.execAll(wordsConfig...)
+	d.execAll(tables...)
+	d.execAll(fmt.Sprintf("PRAGMA application_id=%d", applicationID), fmt.Sprintf("PRAGMA user_version=%d", schemaVersion))
+	if err = errors.Join(d.end(nil), d.close()); err == nil {
 		err = os.Chmod(path, 0o600)
 	}
 	if err != nil {

@@ -101,13 +101,10 @@ func (s *stream) next(ctx context.Context, size int) (rows []row, err error) {
 	spots := s.take(size)
 	if err = errChanged; !s.x.isReplaced() {
 		err = s.x.read(ctx, func() error {
-			version, err := s.x.db.number("PRAGMA data_version")
-			if err == nil && version != s.version {
-				err = errChanged
+			if s.x.db.number("PRAGMA data_version") != s.version {
+				return errChanged
 			}
-			if err == nil {
-				rows, err = s.p.describe(ctx, spots, s.m)
-			}
+			rows, err = s.p.describe(ctx, spots, s.m)
 			return err
 		})
 	}
@@ -143,23 +140,17 @@ func (x *Index) read(ctx context.Context, f func() error) (err error) {
 	stop := x.db.conn.Watch(ctx)
 	defer stop()
 	if !x.reading {
-		err = x.db.begin("DEFERRED")
+		x.db.begin("DEFERRED")
 	}
-	if x.reading = false; err != nil {
-		return err
+	x.reading = false
+	if err = x.db.end(f()); ctx.Err() != nil {
+		return ctx.Err()
 	}
-	defer func() {
-		if err = x.db.end(err); ctx.Err() != nil {
-			err = ctx.Err()
-		}
-	}()
-	return f()
+	return err
 }
 
 func (s *stream) find(ctx context.Context) (err error) {
-	if s.version, err = s.x.db.number("PRAGMA data_version"); err != nil {
-		return err
-	}
+	s.version = s.x.db.number("PRAGMA data_version")
 	if s.m, err = newMatching(s.q); err != nil {
 		return err
 	}
@@ -169,25 +160,15 @@ func (s *stream) find(ctx context.Context) (err error) {
 	}
 	wanted := s.q
 	wanted.Limit = cmp.Or(s.most, wanted.Limit)
-	if s.p, err = s.x.places(wanted); err != nil {
-		return err
-	}
+	s.p = s.x.places(wanted)
 	if s.q.Kind == Words {
-		s.spots, err = s.x.words(s.m, allowed, s.p, s.q.Prose)
-	} else {
-		s.spots, err = s.x.scan(ctx, s.m, allowed, s.p)
+		messages := s.x.rank(s.m.groups, s.q.Prose)
+		s.spots = s.p.first(slices.DeleteFunc(messages, func(message uint32) bool { return !allowed.has(int64(message)) }))
+	} else if s.spots, err = s.x.scan(ctx, s.m, allowed, s.p); err != nil {
+		return err
 	}
 	if s.total = min(len(s.spots), s.most); s.q.Limit > 0 {
 		s.spots = s.spots[:min(len(s.spots), s.q.Limit)]
 	}
-	return err
-}
-
-// words finds messages with the full-text index.
-func (x *Index) words(m *matching, allowed set, p *places, prose bool) ([]spot, error) {
-	messages, err := x.rank(m.groups, prose)
-	if err != nil {
-		return nil, err
-	}
-	return p.first(slices.DeleteFunc(messages, func(message uint32) bool { return !allowed.has(int64(message)) }))
+	return nil
 }

@@ -6,7 +6,6 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/find/search/content"
-	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
 )
 
 // Kinds of facets.
@@ -31,89 +30,60 @@ type writer struct {
 	pending  int // bytes of text that the transaction has added
 }
 
-func newWriter(db *database) (*writer, error) {
+// newWriter returns a writer that adds messages to the last block, if it has much space left.
+func newWriter(db *database) *writer {
 	w := &writer{db: db, block: &block{}, facets: map[facet]int64{}}
-	return w, w.reopenBlock()
-}
-
-// reopenBlock reads the last block, to add messages to it, if it has much space left.
-func (w *writer) reopenBlock() error {
 	first := int64(-1)
-	err := w.db.query("SELECT first, data FROM block ORDER BY first DESC LIMIT 1", func(s *sqlite3.Stmt) error {
+	for s := range db.rows("SELECT first, data FROM block ORDER BY first DESC LIMIT 1") {
 		data, _ := s.Column(1).([]byte)
 		if len(data) > blockSize/4 {
-			return nil
+			break
 		}
 		var b block
-		err := b.decode(data)
-		if err == nil && len(b.texts) <= blockSize/2 {
+		db.fail(b.decode(data))
+		if len(b.texts) <= blockSize/2 {
 			first, w.block = s.Int(0), &b
 		}
-		return err
-	})
-	if err != nil || first < 0 {
-		return err
 	}
-	return w.db.removeBlock(first)
+	if first >= 0 {
+		db.removeBlock(first)
+	}
+	return w
 }
 
 // flush writes the block to which messages are added.
-func (w *writer) flush() error {
-	if len(w.block.ids) == 0 {
-		return nil
+func (w *writer) flush() {
+	if len(w.block.ids) > 0 {
+		w.db.addBlock(w.block)
+		w.block = &block{}
 	}
-	b := w.block
-	w.block = &block{}
-	return w.db.addBlock(b)
 }
 
-func (w *writer) add(blob []byte, c *content.Message) (int64, error) {
+func (w *writer) add(blob []byte, c *content.Message) (id int64) {
 	var model any
 	if c.Model != "" {
-		id, err := w.facet(facet{modelFacet, c.Model})
-		if err != nil {
-			return 0, err
-		}
-		model = id
+		model = w.facet(facet{modelFacet, c.Model})
 	}
-	err := w.db.exec("INSERT INTO message(blob, role, model) VALUES(?, ?, ?)", blob, roleNumber(c.Role), model)
-	id := w.db.conn.LastInsert()
-	if err == nil {
-		err = w.addWords(id, c)
-	}
-	if err == nil {
-		err = w.addFacets(id, toolFacet, c.Tools)
-	}
-	if err == nil {
-		err = w.addFacets(id, pathFacet, c.Paths)
-	}
-	w.block.add(id, c.Text)
-	if err == nil && len(w.block.texts) >= blockSize {
-		err = w.flush()
-	}
-	w.pending += len(c.Text) + 1<<8
-	return id, err
-}
-
-func (w *writer) addWords(id int64, c *content.Message) error {
+	w.db.exec("INSERT INTO message(blob, role, model) VALUES(?, ?, ?)", blob, roleNumber(c.Role), model)
+	id = w.db.conn.LastInsert()
 	w.analyzer.reset()
 	prose := string(w.analyzer.analyze(c.Prose))
 	calls := string(w.analyzer.analyze(c.Calls))
-	return w.db.exec("INSERT INTO words(rowid, prose, calls, parts) VALUES(?, ?, ?, ?)", id, prose, calls, string(w.analyzer.parts))
+	w.db.exec("INSERT INTO words(rowid, prose, calls, parts) VALUES(?, ?, ?, ?)", id, prose, calls, string(w.analyzer.parts))
+	w.addFacets(id, toolFacet, c.Tools)
+	w.addFacets(id, pathFacet, c.Paths)
+	if w.block.add(id, c.Text); len(w.block.texts) >= blockSize {
+		w.flush()
+	}
+	w.pending += len(c.Text) + 1<<8
+	return id
 }
 
 // addFacets adds names of one kind as facets of a message.
-func (w *writer) addFacets(message int64, kind int, names []string) error {
+func (w *writer) addFacets(message int64, kind int, names []string) {
 	for _, name := range names {
-		f, err := w.facet(facet{kind, name})
-		if err == nil {
-			err = w.db.exec("INSERT OR IGNORE INTO facet_message(facet, message) VALUES(?, ?)", f, message)
-		}
-		if err != nil {
-			return err
-		}
+		w.db.exec("INSERT OR IGNORE INTO facet_message(facet, message) VALUES(?, ?)", w.facet(facet{kind, name}), message)
 	}
-	return nil
 }
 
 func roleNumber(r domarkx.Role) int64 {
@@ -131,20 +101,20 @@ func roleOf(n int64) domarkx.Role {
 }
 
 // facet returns the number of a facet, which it creates if necessary.
-func (w *writer) facet(f facet) (int64, error) {
+func (w *writer) facet(f facet) int64 {
 	if id, ok := w.facets[f]; ok {
-		return id, nil
+		return id
 	}
-	id, err := w.db.number("SELECT id FROM facet WHERE kind = ? AND name = ?", f.kind, f.name)
-	if err == nil && id == 0 {
-		err = w.db.exec("INSERT INTO facet(kind, name) VALUES(?, ?)", f.kind, f.name)
+	id := w.db.number("SELECT id FROM facet WHERE kind = ? AND name = ?", f.kind, f.name)
+	if id == 0 {
+		w.db.exec("INSERT INTO facet(kind, name) VALUES(?, ?)", f.kind, f.name)
 		id = w.db.conn.LastInsert()
 	}
 	if len(w.facets) > 1<<16 {
 		clear(w.facets)
 	}
 	w.facets[f] = id
-	return id, err
+	return id
 }
 
 // A leafEntry is a message of a leaf. A leaf is stored as pairs of varints, one for each message: the distance of its
@@ -182,15 +152,13 @@ func decodeLeaf(data []byte) ([]leafEntry, error) {
 }
 
 // addLeaf stores a leaf, whose messages are in the index, and returns its number.
-func (w *writer) addLeaf(tree []byte, entries []leafEntry) (int64, error) {
-	err := w.db.exec("INSERT INTO leaf(tree, entries) VALUES(?, ?)", tree, encodeLeaf(entries))
-	leaf := w.db.conn.LastInsert()
+func (w *writer) addLeaf(tree []byte, entries []leafEntry) (leaf int64) {
+	w.db.exec("INSERT INTO leaf(tree, entries) VALUES(?, ?)", tree, encodeLeaf(entries))
+	leaf = w.db.conn.LastInsert()
 	for _, e := range entries {
-		if err == nil {
-			err = w.db.exec("INSERT OR IGNORE INTO member(message, leaf) VALUES(?, ?)", e.message, leaf)
-		}
+		w.db.exec("INSERT OR IGNORE INTO member(message, leaf) VALUES(?, ?)", e.message, leaf)
 	}
-	return leaf, err
+	return leaf
 }
 
 // binaryID returns the bytes of an object id of the store.
