@@ -1,6 +1,9 @@
 package secrets
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // A nameKind is the kind of value that a name suggests. The name before a value, or of the member of
 // JSON that contains it, decides how the value is judged: a value named as a password may be any word;
@@ -71,12 +74,7 @@ func kindOf(name string) nameKind {
 	last := strings.TrimRight(words[len(words)-1], "0123456789")
 	before := words[:len(words)-1]
 	has := func(list string) bool {
-		for _, w := range before {
-			if strings.Contains(list, " "+w+" ") {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(before, func(w string) bool { return strings.Contains(list, " "+w+" ") })
 	}
 	switch {
 	case last == "pwd" && len(before) == 0 && name != "Pwd" && name != "pwd":

@@ -4,6 +4,7 @@ import (
 	"math"
 	"regexp"
 	"regexp/syntax"
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -281,10 +282,7 @@ func (a *allowlist) allows(secret, whole, line string) bool {
 	case "line":
 		target = line
 	}
-	byRegex, byWord := false, false
-	for _, re := range a.regexes {
-		byRegex = byRegex || re.MatchString(target)
-	}
+	byRegex, byWord := slices.ContainsFunc(a.regexes, func(re *regexp.Regexp) bool { return re.MatchString(target) }), false
 	if a.stop != nil {
 		a.stop.find([]byte(secret), func(int32, int, int) { byWord = true })
 	}

@@ -3,6 +3,7 @@ package secrets
 import (
 	"bytes"
 	"strings"
+	"unicode/utf8"
 )
 
 // isPlaceholder reports whether a value is written in place of a secret.
@@ -48,12 +49,7 @@ func namesSecret(value string) bool {
 }
 
 func allWord(s string) bool {
-	for i := range len(s) {
-		if !isWord(s[i]) {
-			return false
-		}
-	}
-	return true
+	return !strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf || !isWord(byte(r)) })
 }
 
 // A makeup counts the characters of a value by kind.

@@ -7,17 +7,13 @@ import (
 
 // spans returns the parts of a text that the table would replace, sorted and without overlaps.
 func (t *Table) spans(text []byte, isJSON bool) []span {
-	spans := append(t.found(text, isJSON), t.occurrences(text, isJSON)...)
-	slices.SortStableFunc(spans, func(a, b span) int { return a.start - b.start })
-	return joined(spans)
-}
-
-// found returns the spans that rules find.
-func (t *Table) found(text []byte, isJSON bool) (spans []span) {
+	var spans []span
 	for _, f := range t.findings(text, isJSON) {
 		spans = append(spans, span{start: f.Start, end: f.End, print: f.Fingerprint})
 	}
-	return spans
+	spans = append(spans, t.occurrences(text, isJSON)...)
+	slices.SortStableFunc(spans, func(a, b span) int { return a.start - b.start })
+	return joined(spans)
 }
 
 // A Pair is a text of one side with the placeholder that the other side has in its place.
@@ -30,39 +26,53 @@ func Join(ours, theirs *Table, a, b []byte, isJSON bool) (text []byte, pairs []P
 	if bytes.Equal(a, b) {
 		return a, nil, true
 	}
+	text, ok = align(ours, theirs, a, b, isJSON, func(p Pair) { pairs = append(pairs, p) })
+	if !ok {
+		return nil, nil, false
+	}
+	return text, pairs, true
+}
+
+// Learn compares a document with stored, the redacted form of its beginning, and adopts the numbers
+// of the secrets that stored replaces. It stops where the two differ in anything else.
+func (t *Table) Learn(stored, document []byte) {
+	align(t, New(nil, nil), document, stored, true, t.Adopt)
+}
+
+// align calls found for each secret that only one side replaced, up to where the texts differ in anything else.
+func align(ours, theirs *Table, a, b []byte, isJSON bool, found func(Pair)) (text []byte, ok bool) {
 	inA, inB := ours.spans(a, isJSON), theirs.spans(b, isJSON)
-	var out []byte
 	i, j := 0, 0
 	for i < len(a) || j < len(b) {
 		markA, markB := markAt(a, i), markAt(b, j)
 		switch {
 		case markA > 0 && markB > 0:
-			out = append(out, lesser(a[i:i+markA], b[j:j+markB])...)
+			text = append(text, lesser(a[i:i+markA], b[j:j+markB])...)
 			i, j = i+markA, j+markB
-			continue
 		case markB > 0:
-			if end, print := endOf(&inA, i); end > 0 {
-				pairs = append(pairs, Pair{string(a[i:end]), string(b[j : j+markB]), print})
-				out = append(out, b[j:j+markB]...)
-				i, j = end, j+markB
-				continue
+			end, print := ours.endOf(&inA, a, i, b[j:j+markB])
+			if end == 0 {
+				return nil, false
 			}
-			return nil, nil, false
+			found(Pair{string(a[i:end]), string(b[j : j+markB]), print})
+			text = append(text, b[j:j+markB]...)
+			i, j = end, j+markB
 		case markA > 0:
-			if end, print := endOf(&inB, j); end > 0 {
-				pairs = append(pairs, Pair{string(b[j:end]), string(a[i : i+markA]), print})
-				out = append(out, a[i:i+markA]...)
-				i, j = i+markA, end
-				continue
+			end, print := theirs.endOf(&inB, b, j, a[i:i+markA])
+			if end == 0 {
+				return nil, false
 			}
-			return nil, nil, false
+			found(Pair{string(b[j:end]), string(a[i : i+markA]), print})
+			text = append(text, a[i:i+markA]...)
+			i, j = i+markA, end
 		case i == len(a) || j == len(b) || a[i] != b[j]:
-			return nil, nil, false
+			return nil, false
+		default:
+			text = append(text, a[i])
+			i, j = i+1, j+1
 		}
-		out = append(out, a[i])
-		i, j = i+1, j+1
 	}
-	return out, pairs, true
+	return text, true
 }
 
 // Aligned returns the texts that the placeholders of b replace, if b equals a apart from the
@@ -108,14 +118,19 @@ func markAt(text []byte, at int) int {
 	return 0
 }
 
-// endOf returns the end and the fingerprint of the span that begins at offset at, and removes the
-// spans before it. The end is 0 if the span does not exist.
-func endOf(spans *[]span, at int) (int, string) {
+// endOf returns the end and the fingerprint of the span that begins at offset at, or else the end of the secret there that a
+// placeholder stands for. It removes the spans before. The end is 0 if there is neither.
+func (t *Table) endOf(spans *[]span, text []byte, at int, placeholder []byte) (int, string) {
 	for len(*spans) > 0 && (*spans)[0].start < at {
 		*spans = (*spans)[1:]
 	}
 	if len(*spans) > 0 && (*spans)[0].start == at {
 		return (*spans)[0].end, (*spans)[0].print
+	}
+	for _, form := range t.literals() {
+		if t.forms[form] == string(placeholder) && bytes.HasPrefix(text[at:], []byte(form)) {
+			return at + len(form), ""
+		}
 	}
 	return 0, ""
 }
@@ -129,42 +144,4 @@ func lesser(a, b []byte) []byte {
 		return a
 	}
 	return b
-}
-
-// Learn compares a document with stored, the redacted form of its beginning, and adopts the numbers
-// of the secrets that stored replaces. It stops where the two differ in anything else.
-func (t *Table) Learn(stored, document []byte) {
-	spans := t.found(document, true)
-	for i, j := 0, 0; i < len(document) && j < len(stored); {
-		mark := markAt(stored, j)
-		if mark == 0 || bytes.HasPrefix(document[i:], stored[j:j+mark]) {
-			if document[i] != stored[j] {
-				return
-			}
-			i, j = i+1, j+1
-			continue
-		}
-		placeholder := string(stored[j : j+mark])
-		end, print := endOf(&spans, i)
-		if end == 0 {
-			if end = t.spelled(document[i:], placeholder); end == 0 {
-				return
-			}
-			i, j = i+end, j+mark
-			continue
-		}
-		t.Adopt(Pair{string(document[i:end]), placeholder, print})
-		i, j = end, j+mark
-	}
-}
-
-// spelled returns the length in bytes of the secret at the beginning of a text that a placeholder
-// stands for; 0 if the text begins with something else.
-func (t *Table) spelled(text []byte, placeholder string) int {
-	for _, form := range t.literals() {
-		if t.forms[form] == placeholder && bytes.HasPrefix(text, []byte(form)) {
-			return len(form)
-		}
-	}
-	return 0
 }

@@ -315,15 +315,9 @@ func spellings(raw string) []string {
 		plain = text
 	}
 	forms := []string{raw}
-	for form := plain; len(forms) < 4; form = escaped(form) {
-		if slices.Contains(forms, form) && form != raw {
-			break
-		}
-		if form != raw {
+	for form, last := plain, ""; len(forms) < 4 && form != last; form, last = escaped(form), form {
+		if !slices.Contains(forms, form) {
 			forms = append(forms, form)
-		}
-		if escaped(form) == form {
-			break
 		}
 	}
 	return forms

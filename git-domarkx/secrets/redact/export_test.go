@@ -19,8 +19,7 @@ func Mask(t *placeholder.Table, path string, data []byte) error { return mask(t,
 // attachments and of theirs in their place.
 func SameRecord(scan *secrets.Scanner, digests map[string]string, ours, theirs codec.FileRecord) bool {
 	m := attachmentMatch{reconciler: &reconciler{ours: placeholder.New(scan, nil), theirs: placeholder.New(scan, nil), digests: digests}}
-	same, err := m.isRecord(ours.Encode(), theirs.Encode())
-	return same && err == nil
+	return m.isRecord(ours.Encode(), theirs.Encode())
 }
 
 // Parts returns the parts of a text in which it is redacted, of at most size bytes.

@@ -3,7 +3,6 @@ package redact
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -60,23 +59,19 @@ type attachmentMatch struct {
 }
 
 // pass matches attachments of theirs by a comparison, and returns those without a match.
-func (m *attachmentMatch) pass(ctx context.Context, theirs []domarkx.Attachment, is func(ours, theirs []byte) (bool, error)) (left []domarkx.Attachment, err error) {
+func (m *attachmentMatch) pass(ctx context.Context, theirs []domarkx.Attachment, is func(ours, theirs []byte) bool) (left []domarkx.Attachment, err error) {
 	for _, t := range theirs {
 		data, err := m.from.Read(ctx, t.Blob)
 		if err != nil {
 			return nil, err
 		}
-		found := -1
-		for i := 0; i < len(m.changed) && found < 0; i++ {
-			own, err := m.from.Read(ctx, m.changed[i].Blob)
-			if err != nil {
-				return nil, err
-			}
-			if ok, err := is(own, data); err != nil {
-				return nil, err
-			} else if ok {
-				found = i
-			}
+		found := slices.IndexFunc(m.changed, func(a domarkx.Attachment) bool {
+			var own []byte
+			own, err = m.from.Read(ctx, a.Blob)
+			return err != nil || is(own, data)
+		})
+		if err != nil {
+			return nil, err
 		}
 		if found < 0 {
 			left = append(left, t)
@@ -90,33 +85,30 @@ func (m *attachmentMatch) pass(ctx context.Context, theirs []domarkx.Attachment,
 }
 
 // isFile reports whether an attachment of theirs is a redaction of one of ours. Neither is a record.
-func (m *attachmentMatch) isFile(ours, theirs []byte) (bool, error) {
+func (m *attachmentMatch) isFile(ours, theirs []byte) bool {
 	if _, is := codec.DecodeFileRecord(theirs); is {
-		return false, nil
+		return false
 	}
 	_, err := m.text(ours, theirs, true)
-	if errors.Is(err, transfer.ErrNotSame) {
-		return false, nil
-	}
-	return err == nil, err
+	return err == nil
 }
 
 // isRecord reports whether their record of a file is our record for the redacted file, and replaces what
 // ours replaces. The records that ours replaces must have been matched before.
-func (m *attachmentMatch) isRecord(ours, theirs []byte) (bool, error) {
+func (m *attachmentMatch) isRecord(ours, theirs []byte) bool {
 	own, isOwn := codec.DecodeFileRecord(ours)
 	redacted, isRedacted := codec.DecodeFileRecord(theirs)
 	if !isOwn || !isRedacted {
-		return false, nil
+		return false
 	}
 	for i, digest := range own.Replaces {
 		if slices.ContainsFunc(m.changed, func(a domarkx.Attachment) bool { return a.SHA256 == digest }) {
-			return false, nil
+			return false
 		}
 		own.Replaces[i] = cmp.Or(m.digests[digest], digest)
 	}
 	slices.Sort(own.Replaces)
 	path, _, same := placeholder.Join(m.ours, m.theirs, []byte(own.Path), []byte(redacted.Path), false)
 	return same && string(path) == redacted.Path && cmp.Or(m.digests[own.Content], own.Content) == redacted.Content &&
-		slices.Equal(slices.Compact(own.Replaces), redacted.Replaces), nil
+		slices.Equal(slices.Compact(own.Replaces), redacted.Replaces)
 }

@@ -262,7 +262,8 @@ func TestAllow(t *testing.T) {
 			t.Errorf("step %d: %q, %v; want %q", i, got, err, step.want)
 		}
 	}
-	found := []scan.Finding{{Fingerprint: a}, {Fingerprint: b}}
+	found := make([]scan.Finding, 2)
+	found[0].Fingerprint, found[1].Fingerprint = a, b
 	if err := m.Allow(ctx, []string{a}, true); err != nil {
 		t.Fatal(err)
 	}

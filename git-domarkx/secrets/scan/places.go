@@ -17,9 +17,9 @@ import (
 
 // A row is a secret in a commit. It contains only the secret's public prefix, fingerprint and the name that it is assigned to.
 type row struct {
-	Commit    string `json:"c"`
-	Workspace bool   `json:"w,omitempty"`
-	Path      string `json:"p,omitempty"`
+	Commit    string `json:"c"`           // the newest snapshot or version that contains it
+	Workspace bool   `json:"w,omitempty"` // Commit is a workspace version
+	Path      string `json:"p,omitempty"` // path in the commit's tree; "" if the secret is in the commit's message or in a name
 	Blob      string `json:"b,omitempty"`
 	hit
 }
@@ -31,7 +31,7 @@ type hit struct {
 	Line        int    `json:"l,omitempty"` // line in the file, from 1
 	Inside      string `json:"o,omitempty"` // part of a container
 	Masked      string `json:"m"`
-	Key         string `json:"k,omitempty"`
+	Key         string `json:"k,omitempty"` // name that the secret is assigned to there; "" if there is none
 	Fingerprint string `json:"f"`
 }
 
@@ -78,7 +78,7 @@ func messageOf(name string) int {
 
 // describe returns the finding for a row. Its description is the same in all snapshots.
 func describe(session string, r row) Finding {
-	f := Finding{Session: session, Message: -1, Rule: r.Rule, Masked: r.Masked, Key: r.Key, Fingerprint: r.Fingerprint, Commit: r.Commit, Workspace: r.Workspace, Path: r.Path, Blob: r.Blob}
+	f := Finding{Session: session, Message: -1, row: r}
 	top, rest, _ := strings.Cut(r.Path, "/")
 	if !r.Workspace {
 		f.Message = messageOf(r.Path)

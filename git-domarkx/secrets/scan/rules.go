@@ -22,12 +22,10 @@ const (
 // An ignored holds the findings that a repository ignores: "path:rule:line" or a fingerprint.
 type ignored map[string]bool
 
-func (i ignored) has(f Finding, line int) bool {
-	if len(i) == 0 {
-		return false
-	}
+func (i ignored) has(f Finding) bool {
 	_, name, _ := strings.Cut(f.Where, "/") // paths without the resource
-	return i[f.Fingerprint] || f.Workspace && (i[f.Where+":"+f.Rule+":"+strconv.Itoa(line)] || i[name+":"+f.Rule+":"+strconv.Itoa(line)])
+	at := ":" + f.Rule + ":" + strconv.Itoa(f.Line)
+	return i[f.Fingerprint] || f.Workspace && (i[f.Where+at] || i[name+at])
 }
 
 // repositoryRules reads the rules in the work tree. Rules can come from anybody, so they can only

@@ -21,17 +21,10 @@ import (
 
 // A Finding is a secret in a session.
 type Finding struct {
-	Session     string
-	Message     int // index of the message; -1 for none
-	Rule        string
-	Where       string
-	Masked      string
-	Key         string // name that the secret is assigned to there; "" if there is none
-	Fingerprint string
-	Commit      string // the newest snapshot or version that contains it
-	Workspace   bool   // Commit is a workspace version
-	Path        string // path in the commit's tree; "" if the secret is in the commit's message or in a name
-	Blob        string
+	Session string
+	Message int // index of the message; -1 for none
+	Where   string
+	row
 }
 
 // A Manager scans the sessions of a repository. Its methods are safe for concurrent use.
@@ -187,7 +180,7 @@ func named(scanner *secrets.Scanner, out transfer.Outgoing) []Finding {
 	var all []Finding
 	add := func(name, where string) {
 		for _, f := range scanner.Text([]byte(name)) {
-			all = append(all, Finding{Session: out.Session, Message: -1, Rule: f.Rule, Where: where, Masked: f.Masked, Fingerprint: f.Fingerprint})
+			all = append(all, Finding{out.Session, -1, where, row{hit: hit{Rule: f.Rule, Masked: f.Masked, Fingerprint: f.Fingerprint}}})
 		}
 	}
 	add(out.Session, "name")
@@ -251,7 +244,7 @@ func (m *Manager) findings(ctx context.Context, name, tip string, rows []row) ([
 		any := place{f.Message, "", r.Fingerprint}
 		key := place{f.Message, f.Where, r.Fingerprint}
 		repeats := f.Message >= 0 && strings.HasSuffix(r.Path, ".md") && seen[any] || r.Path == "" && inFiles[r.Fingerprint]
-		if seen[key] || repeats || m.ignore.has(f, r.Line) {
+		if seen[key] || repeats || m.ignore.has(f) {
 			continue
 		}
 		seen[key], seen[any] = true, true
