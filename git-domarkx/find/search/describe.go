@@ -27,10 +27,13 @@ func (p *places) describe(ctx context.Context, spots []spot, m *matching) ([]row
 	rows := p.rows(spots)
 	order := make([]*row, len(rows)) // sorted by message, so that each block is decoded once
 	for i := range rows {
-		order[i] = &rows[i]
+		r := &rows[i]
+		for s := range p.db.rows("SELECT role, model FROM message WHERE id = ?", int64(r.message)) {
+			r.Role, r.Model = roleOf(s.Int(0)), p.models[s.Int(1)]
+		}
+		order[i] = r
 	}
 	slices.SortFunc(order, func(a, b *row) int { return cmp.Compare(a.message, b.message) })
-	p.attributes(order)
 	r := readBlocks(ctx, m, (*snippets).describe)
 	p.blocksOf(r, order)
 	return rows, r.end()
@@ -49,30 +52,6 @@ func (p *places) blocksOf(r *reading, rows []*row) {
 		rows = rows[n:]
 	}
 }
-
-// attributes sets role and model of hits, which must be sorted by message.
-func (p *places) attributes(rows []*row) {
-	for len(rows) > 0 {
-		// The messages of many hits have numbers close to each other. So one query reads all of them up to the next
-		// gap.
-		last := 1
-		for last < len(rows) && rows[last].message-rows[last-1].message < nearMessages {
-			last++
-		}
-		some := rows[:last]
-		rows = rows[last:]
-		for s := range p.db.rows("SELECT id, role, model FROM message WHERE id BETWEEN ? AND ?", int64(some[0].message), int64(some[last-1].message)) {
-			for id := s.Int(0); len(some) > 0 && int64(some[0].message) <= id; some = some[1:] {
-				if int64(some[0].message) == id {
-					some[0].Role, some[0].Model = roleOf(s.Int(1)), p.models[s.Int(2)]
-				}
-			}
-		}
-	}
-}
-
-// nearMessages is the number of messages that are read in less time than one message is found.
-const nearMessages = 4
 
 func (s *snippets) describe(b *block, rows []*row) error {
 	for id, text := range b.messages() {

@@ -37,10 +37,8 @@ type Index struct {
 // Open opens the index of a store and updates it. If the state directory cannot be written, it makes an index in a
 // temporary file. The caller closes the index.
 func Open(ctx context.Context, store *gitstore.Store, o Options) (*Index, error) {
-	x := &Index{store: store, options: o, path: derived.Search.Path(store.StateDir(), "")}
-	if dir, err := filepath.EvalSymlinks(store.StateDir()); err == nil {
-		x.path = derived.Search.Path(dir, "")
-	}
+	x := &Index{store: store, options: o}
+	x.placeIn(store.StateDir())
 	current, list, err := x.openCurrent(ctx)
 	if current || err != nil {
 		return x, err
@@ -50,6 +48,14 @@ func Open(ctx context.Context, store *gitstore.Store, o Options) (*Index, error)
 		return x, x.openTemporary(ctx, list, err)
 	}
 	return x, err
+}
+
+// placeIn sets the path of the index to that in a directory, without links.
+func (x *Index) placeIn(dir string) {
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = real
+	}
+	x.path = derived.Search.Path(dir, "")
 }
 
 // openCurrent opens the index if it is up to date, to read it. Otherwise it returns the sessions that can be read.
@@ -105,10 +111,8 @@ func (x *Index) openTemporary(ctx context.Context, list []domarkx.Info, cause er
 	if err != nil {
 		return errors.Join(cause, err)
 	}
-	if dir, err = filepath.EvalSymlinks(dir); err != nil {
-		return errors.Join(cause, err)
-	}
-	x.temp, x.path = true, derived.Search.Path(dir, "")
+	x.temp = true
+	x.placeIn(dir)
 	if x.db, err = createIndex(x.path); err == nil {
 		err = x.db.update(ctx, x.store, list, x.options, false)
 	}
@@ -126,12 +130,8 @@ func (x *Index) update(ctx context.Context, purge bool) (err error) {
 	if err := atomicfile.MkdirAll(x.store.StateDir(), 0o700); err != nil {
 		return err
 	}
-	dir, err := filepath.EvalSymlinks(x.store.StateDir())
-	if err != nil {
-		return err
-	}
-	x.path = derived.Search.Path(dir, "")
-	lock, err := os.OpenFile(filepath.Join(dir, lockName), os.O_RDWR|os.O_CREATE, 0o600)
+	x.placeIn(x.store.StateDir())
+	lock, err := os.OpenFile(filepath.Join(filepath.Dir(x.path), lockName), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 	"github.com/domarkx/domarkx/git-domarkx/find/search/content"
+	"github.com/domarkx/domarkx/gitstore"
 )
 
 // message reads the message of a hit. ok is false if its snapshot cannot be read any more.
@@ -19,6 +20,15 @@ func (x *Index) message(ctx context.Context, h Hit) (c content.Message, ok bool)
 		c.Set(message)
 	}
 	return c, err == nil
+}
+
+// MessageID returns the id of the message of a hit; "" if its snapshot cannot be read any more.
+func MessageID(ctx context.Context, store *gitstore.Store, h Hit) string {
+	e, err := store.Entry(ctx, h.Commit, h.K)
+	if err != nil {
+		return ""
+	}
+	return e.ID.String()
 }
 
 // quoteProse replaces the snippet of a hit by one of the message's own text, without calls and results, if the query matches
