@@ -48,9 +48,6 @@ func (t *trace) follow(ctx context.Context, now content, limit int, open []place
 			if limit, now, open, err = t.nearest(ctx, now, i, limit, open); err != nil {
 				return err
 			}
-			if limit < 0 {
-				return nil
-			}
 			continue
 		}
 		e := t.past.events[i]
@@ -104,8 +101,7 @@ func (t *trace) made(id string, limit int) int {
 
 // nearest returns the content that is most similar to a text, the new limit and the lines that both
 // contain. It searches the contents that the workspaces had just before event i, or all before
-// limit if i < 0. Other lines are a person's and get no origin. If it finds no content, the
-// returned limit is -1.
+// limit if i < 0. Other lines are a person's and get no origin, or are [Unclear] if agents may have made event i, too.
 func (t *trace) nearest(ctx context.Context, now content, i, limit int, open []place) (int, content, []place, error) {
 	candidates := t.candidates(i, limit)
 	best, most := -1, 0
@@ -124,17 +120,20 @@ func (t *trace) nearest(ctx context.Context, now content, i, limit int, open []p
 			best, most, closest = c, n, other
 		}
 	}
-	unclear := i >= 0 && events.IsMixed(t.past.events[i].Version)
-	if best < 0 {
-		if unclear {
-			open = t.uncommitted(ctx, t.past.events[i].Version.Observed, now, open)
-		}
-		t.leave(open, unclear, i)
-		return -1, now, nil, nil
+	var rest []place
+	gone := open
+	if best >= 0 {
+		rest, gone = mapPlaces(open, match(closest.lines, now.lines))
 	}
-	to := match(closest.lines, now.lines)
-	rest, gone := mapPlaces(open, to)
-	t.leave(gone, unclear, i)
+	if i >= 0 && events.IsMixed(t.past.events[i].Version) {
+		v := t.past.events[i].Version
+		if best < 0 {
+			gone = t.uncommitted(ctx, v.Observed, now, gone)
+		}
+		for _, p := range gone {
+			t.found[p.line], t.known[p.line] = Origin{Source: Unclear, Message: -1, Date: v.Date, Version: v.ID}, true
+		}
+	}
 	return best + 1, closest, rest, nil
 }
 
@@ -149,18 +148,6 @@ func mapPlaces(open []place, to []int) (there, gone []place) {
 		}
 	}
 	return there, gone
-}
-
-// leave gives lines up that no content contains. Without an origin they are a person's; if unclear
-// is set, their origin is [Unclear], as of event i.
-func (t *trace) leave(gone []place, unclear bool, i int) {
-	if !unclear {
-		return
-	}
-	v := t.past.events[i].Version
-	for _, p := range gone {
-		t.found[p.line], t.known[p.line] = Origin{Source: Unclear, Message: -1, Date: v.Date, Version: v.ID}, true
-	}
 }
 
 // candidates returns the indexes of events with contents that a text can derive from: the last

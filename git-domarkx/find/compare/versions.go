@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/rogpeppe/go-internal/diff"
@@ -30,30 +31,25 @@ func Versions(ctx context.Context, store *gitstore.Store, a, b domarkx.Version, 
 			return err
 		}
 	}
-	old, now := versionsByID(a), versionsByID(b)
-	var ids []string
-	for _, r := range slices.Concat(a.Resources, b.Resources) {
-		if !slices.Contains(ids, r.ID) {
-			ids = append(ids, r.ID)
+	versions := map[string][2]string{} // by the id of the resource
+	for side, v := range []domarkx.Version{a, b} {
+		for _, r := range v.Resources {
+			both := versions[r.ID]
+			both[side] = r.Version
+			versions[r.ID] = both
 		}
 	}
-	slices.Sort(ids)
-	for _, id := range ids {
-		if old[id] == now[id] {
+	for _, id := range slices.Sorted(maps.Keys(versions)) {
+		old, now := versions[id][0], versions[id][1]
+		if old == now {
 			continue
 		}
-		err := store.DiffVersions(ctx, old[id], now[id], func(path string, x, y *domarkx.File) error {
+		err := store.DiffVersions(ctx, old, now, func(path string, x, y *domarkx.File) error {
 			at := id
 			if path != "" {
 				at += "/" + path
 			}
-			var sides [2]domarkx.File
-			for i, f := range []*domarkx.File{x, y} {
-				if f != nil {
-					sides[i] = *f
-				}
-			}
-			text, err := diffFile(ctx, store, at, sides[0], sides[1])
+			text, err := diffFile(ctx, store, at, *cmp.Or(x, &domarkx.File{}), *cmp.Or(y, &domarkx.File{}))
 			if err != nil || text == nil {
 				return err
 			}
@@ -64,14 +60,6 @@ func Versions(ctx context.Context, store *gitstore.Store, a, b domarkx.Version, 
 		}
 	}
 	return nil
-}
-
-func versionsByID(v domarkx.Version) map[string]string {
-	all := make(map[string]string, len(v.Resources))
-	for _, r := range v.Resources {
-		all[r.ID] = r.Version
-	}
-	return all
 }
 
 // manifest returns a text with the resources of a version and their configs.
@@ -216,6 +204,6 @@ func changedXattrs(a, b domarkx.File) []string {
 			}
 		}
 	}
-	slices.SortFunc(names, cmp.Compare[string])
+	slices.Sort(names)
 	return names
 }

@@ -1,6 +1,7 @@
 package review
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
+	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
 // The values of [Review.To] other than commits.
@@ -42,7 +44,8 @@ func (m *Manager) compared(ctx context.Context, o Options) (compared, error) {
 		return c, m.between(ctx, &c, a, b)
 	case own:
 		if c.to, err = m.commit(ctx, commit, o.Range); err == nil {
-			err = m.before(ctx, &c, c.to)
+			m.after(&c, m.find(ctx, c.to+"^"))
+			err = ctx.Err()
 		}
 		return c, err
 	case o.Range == "":
@@ -109,19 +112,10 @@ func (m *Manager) find(ctx context.Context, rev string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// before makes the first parent of a commit, or the empty tree if it has none, the state before the change.
-func (m *Manager) before(ctx context.Context, c *compared, commit string) error {
-	if c.from = m.find(ctx, commit+"^"); c.from != "" {
-		c.since = c.from
-		return nil
-	}
-	return m.fromNothing(ctx, c)
-}
-
-func (m *Manager) fromNothing(ctx context.Context, c *compared) error {
-	out, err := m.Git.Run(ctx, strings.NewReader(""), "hash-object", "-t", "tree", "--stdin")
-	c.from = strings.TrimSpace(string(out))
-	return err
+// after makes a commit the state before the change, or the empty tree for "".
+func (m *Manager) after(c *compared, commit string) {
+	c.since = commit
+	c.from = cmp.Or(commit, odb.Sum(m.Git.Hash, odb.Tree, nil).String())
 }
 
 // branch chooses the range if none is named: the branch since it left its upstream, else the remote's
@@ -130,10 +124,8 @@ func (m *Manager) branch(ctx context.Context, c *compared) error {
 	head := m.find(ctx, "HEAD")
 	switch {
 	case c.to == Index:
-		c.name, c.from, c.since = "HEAD and the index", head, head
-		if head == "" {
-			return m.fromNothing(ctx, c)
-		}
+		c.name = "HEAD and the index"
+		m.after(c, head)
 		return nil
 	case m.Git.WorkTree != "":
 		c.fresh = true
@@ -144,7 +136,8 @@ func (m *Manager) branch(ctx context.Context, c *compared) error {
 	}
 	if head == "" {
 		c.name = "what is not committed"
-		return m.fromNothing(ctx, c)
+		m.after(c, "")
+		return nil
 	}
 	for _, name := range append([]string{"@{upstream}"}, m.defaults(ctx)...) {
 		base := m.find(ctx, name)
@@ -167,7 +160,8 @@ func (m *Manager) branch(ctx context.Context, c *compared) error {
 	if c.fresh {
 		c.name += " and what is not committed"
 	}
-	return m.before(ctx, c, head)
+	m.after(c, m.find(ctx, head+"^"))
+	return ctx.Err()
 }
 
 // defaults returns the names that a remote's default branch can have here.
