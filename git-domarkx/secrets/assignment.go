@@ -60,22 +60,15 @@ func isName(c byte) bool { return isWord(c) || c == '-' || c == '.' }
 // operatorAfter returns how a value follows the name text[from:to], and the offset at which the
 // value begins.
 func operatorAfter(text []byte, from, to int, kind nameKind) (style, int) {
-	i := to
 	at := func(i int) byte {
 		if i < len(text) {
 			return text[i]
 		}
 		return 0
 	}
-	quoted := false
-	for n := 0; n < 4 && strings.IndexByte("\\\"'`])", at(i)) >= 0 && at(i) != 0; n++ {
-		quoted = quoted || at(i) == '"' || at(i) == '\''
-		i++
-	}
-	blank := i
-	for n := 0; n < 12 && (at(i) == ' ' || at(i) == '\t'); n++ {
-		i++
-	}
+	blank := skip(text, to, 4, "\\\"'`])")
+	quoted := bytes.ContainsAny(text[to:blank], `"'`)
+	i := skip(text, blank, 12, " \t")
 	gap := i > blank
 	rest := text[i:min(len(text), i+8)]
 	switch {
@@ -139,14 +132,11 @@ func typeAnnotation(text []byte, i int) int {
 // in lists of environment variables, or 0 if there is none.
 func valueMember(text []byte, i int) int {
 	limit := min(len(text), i+60)
-	for i < limit && strings.IndexByte(", \t\r\n\"'\\", text[i]) >= 0 {
-		i++
-	}
+	i = skip(text, i, 60, ", \t\r\n\"'\\")
 	if !bytes.HasPrefix(bytes.ToLower(text[i:min(len(text), i+5)]), []byte("value")) {
 		return 0
 	}
-	for i += 5; i < limit && strings.IndexByte(" \t\"'\\", text[i]) >= 0; i++ {
-	}
+	i = skip(text, i+5, limit-i-5, " \t\"'\\")
 	if i >= limit || text[i] != ':' && text[i] != '=' {
 		return 0
 	}
@@ -156,9 +146,7 @@ func valueMember(text []byte, i int) int {
 // skipBlanks returns the first offset from i on without a blank. It also skips line ends if a
 // quoted literal follows within 40 bytes.
 func skipBlanks(text []byte, i int) int {
-	for i < len(text) && (text[i] == ' ' || text[i] == '\t') {
-		i++
-	}
+	i = skip(text, i, len(text), " \t")
 	j := i
 	for j < len(text) && j < i+40 && strings.IndexByte(" \t\r\n\\", text[j]) >= 0 {
 		if text[j] == '\\' && j+1 < len(text) && (text[j+1] == '"' || text[j+1] == '\'') { // an escaped quote
@@ -179,9 +167,7 @@ func valueAt(text []byte, at int, how style, name int) (start, end int, quoted b
 		at++
 	}
 	if how == word || how == colon {
-		for at < len(text) && text[at] == '*' { // emphasis of Markdown
-			at++
-		}
+		at = skip(text, at, len(text), "*") // emphasis of Markdown
 	}
 	quote := []byte(nil)
 	switch {
@@ -212,10 +198,7 @@ func valueAt(text []byte, at int, how style, name int) (start, end int, quoted b
 	if name > 0 && (text[name-1] == '?' || text[name-1] == '&') {
 		stop += "&#)]}"
 	}
-	end = at
-	for end < limit && strings.IndexByte(stop, text[end]) < 0 {
-		end++
-	}
+	end = until(text, at, maxValue, stop)
 	if how != equals || bytes.IndexByte(text[at:end], '(') < 0 {
 		end = at + len(bytes.TrimRight(text[at:end], ".:)]}*\\"))
 	}
@@ -223,6 +206,22 @@ func valueAt(text []byte, at int, how style, name int) (start, end int, quoted b
 		end -= 2
 	}
 	return at, end, false
+}
+
+// skip returns the first offset from i on with a byte that is not in a set, at most i+most.
+func skip(text []byte, i, most int, set string) int {
+	for limit := min(len(text), i+most); i < limit && strings.IndexByte(set, text[i]) >= 0; {
+		i++
+	}
+	return i
+}
+
+// until returns the first offset from i on with a byte in a set, at most i+most.
+func until(text []byte, i, most int, set string) int {
+	for limit := min(len(text), i+most); i < limit && strings.IndexByte(set, text[i]) < 0; {
+		i++
+	}
+	return i
 }
 
 // isSecretValue reports whether the value of a name is a secret, and not a placeholder, a

@@ -13,8 +13,15 @@ var gitleaks string
 // longer than scanning the text that a turn adds to a session.
 func builtin() *document {
 	d := &document{AllowList: &allowText{}, Rules: make([]ruleText, 0, strings.Count(gitleaks, "[[rules]]"))}
-	rule, allow := &ruleText{}, d.AllowList
+	rule := &ruleText{}
 	var list *[]string // whose items are on the next lines
+	var lists map[string]*[]string
+	var single map[string]*string
+	fill := func(r *ruleText, a *allowText) {
+		lists = map[string]*[]string{"keywords": &r.Keywords, "regexes": &a.Regexes, "stopwords": &a.StopWords, "paths": &a.Paths}
+		single = map[string]*string{"id": &r.ID, "regex": &r.Regex, "path": &r.Path, "regexTarget": &a.RegexTarget, "condition": &a.Condition}
+	}
+	fill(rule, d.AllowList)
 	for line := range strings.SplitSeq(gitleaks, "\n") {
 		line = strings.TrimSpace(line)
 		name, value, _ := strings.Cut(line, " = ")
@@ -26,43 +33,23 @@ func builtin() *document {
 		case line == "[[rules]]":
 			d.Rules = append(d.Rules, ruleText{})
 			rule = &d.Rules[len(d.Rules)-1]
+			fill(rule, &allowText{})
 		case line == "[[rules.allowlists]]":
-			allow = &allowText{}
-			rule.AllowLists = append(rule.AllowLists, allow)
-		case name == "keywords":
-			list = listed(&rule.Keywords, value)
-		case name == "regexes":
-			list = listed(&allow.Regexes, value)
-		case name == "stopwords":
-			list = listed(&allow.StopWords, value)
-		case name == "paths":
-			list = listed(&allow.Paths, value)
-		case name == "id":
-			rule.ID = texts(value)[0]
-		case name == "regex":
-			rule.Regex = texts(value)[0]
-		case name == "path":
-			rule.Path = texts(value)[0]
+			rule.AllowLists = append(rule.AllowLists, &allowText{})
+			fill(rule, rule.AllowLists[len(rule.AllowLists)-1])
+		case lists[name] != nil:
+			if *lists[name] = texts(value); !strings.HasSuffix(value, "]") {
+				list = lists[name]
+			}
+		case single[name] != nil:
+			*single[name] = texts(value)[0]
 		case name == "secretGroup":
 			rule.SecretGroup, _ = strconv.Atoi(value)
 		case name == "entropy":
 			rule.Entropy, _ = strconv.ParseFloat(value, 64)
-		case name == "regexTarget":
-			allow.RegexTarget = texts(value)[0]
-		case name == "condition":
-			allow.Condition = texts(value)[0]
 		}
 	}
 	return d
-}
-
-// listed sets a list to the items in a value. It returns the list if more items are on the next lines.
-func listed(list *[]string, value string) *[]string {
-	*list = texts(value)
-	if strings.HasSuffix(value, "]") {
-		return nil
-	}
-	return list
 }
 
 // texts returns the strings in a part of TOML. They have no escapes.

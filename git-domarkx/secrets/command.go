@@ -16,17 +16,13 @@ func findCommand(found []match, text []byte, start, end int) []match {
 	if command == "machine " {
 		return findNetrc(found, line, end)
 	}
-	for i := 0; ; { // up to the end of the command, including continuation lines
-		n := bytes.IndexByte(line[i:], '\n')
-		if n < 0 {
+	size := 0 // of the command, with continuation lines
+	for part := range bytes.Lines(line) {
+		if size += len(part); !bytes.HasSuffix(bytes.TrimRight(part, "\r\n"), []byte(`\`)) {
 			break
 		}
-		if i += n; !bytes.HasSuffix(bytes.TrimRight(line[:i], "\r"), []byte(`\`)) {
-			line = line[:i]
-			break
-		}
-		i++
 	}
+	line = line[:size]
 	flags := map[string][]string{"curl": {" -u", " --user", " --proxy-user"}, "wget": {" --http-password", " --password", " --ftp-password"},
 		"sshpass": {" -p"}, "mysql": {" -p"}, "docker login": {" -p"}}[command]
 	for _, flag := range flags {
@@ -56,19 +52,15 @@ func findCommand(found []match, text []byte, start, end int) []match {
 // argument returns the value of an option whose name ends at i. An attached value follows the name
 // without a blank.
 func argument(line []byte, i int, attached bool) (start, end int) {
-	for !attached && i < len(line) && (line[i] == ' ' || line[i] == '=') {
-		i++
+	if !attached {
+		i = skip(line, i, len(line), " =")
 	}
-	start = i
 	if i < len(line) && (line[i] == '"' || line[i] == '\'') {
 		if n := bytes.IndexByte(line[i+1:], line[i]); n >= 0 {
 			return i + 1, i + 1 + n
 		}
 	}
-	for i < len(line) && strings.IndexByte(" \t\r\n\"'`;|&)\\", line[i]) < 0 {
-		i++
-	}
-	return start, i
+	return i, until(line, i, len(line), " \t\r\n\"'`;|&)\\")
 }
 
 // findNetrc appends the password of a machine in a line of .netrc.
@@ -76,14 +68,8 @@ func findNetrc(found []match, text []byte, offset int) []match {
 	fields := 0
 	previous := ""
 	for i := 0; i < len(text) && fields < 8; fields++ {
-		for i < len(text) && strings.IndexByte(" \t\r\n", text[i]) >= 0 {
-			i++
-		}
-		from := i
-		for i < len(text) && strings.IndexByte(" \t\r\n\"'`", text[i]) < 0 {
-			i++
-		}
-		if i == from {
+		from := skip(text, i, len(text), " \t\r\n")
+		if i = until(text, from, len(text), " \t\r\n\"'`"); i == from {
 			break
 		}
 		value := string(text[from:i])

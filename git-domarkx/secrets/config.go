@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"regexp/syntax"
+	"slices"
 	"strings"
 
 	"github.com/BurntSushi/toml"
@@ -59,22 +61,16 @@ func ParseRules(data []byte, allow bool) (*Rules, error) {
 		if !allow {
 			r.AllowList, r.AllowLists = nil, nil
 		}
-		for _, a := range append(r.AllowLists, r.AllowList) {
-			if err := checkAllowlist(a, &budget); err != nil {
-				return nil, fmt.Errorf("rule %d %q: allowlist: %w", i+1, r.ID, err)
-			}
+		if err := checkAllowlists(allowlists(r.AllowLists, r.AllowList), &budget); err != nil {
+			return nil, fmt.Errorf("rule %d %q: %w", i+1, r.ID, err)
 		}
 		rules.rules = append(rules.rules, r)
 	}
 	if allow {
-		for _, a := range append(d.AllowLists, d.AllowList) {
-			if err := checkAllowlist(a, &budget); err != nil {
-				return nil, fmt.Errorf("allowlist: %w", err)
-			}
-			if a != nil {
-				rules.allow = append(rules.allow, &allowlist{allowText: a})
-			}
-		}
+		rules.allow = allowlists(d.AllowLists, d.AllowList)
+	}
+	if err := checkAllowlists(rules.allow, &budget); err != nil {
+		return nil, err
 	}
 	sum := sha256.Sum256(fmt.Appendf(nil, "%t\n%s", allow, data))
 	rules.digest = hex.EncodeToString(sum[:8])
@@ -104,21 +100,18 @@ func checkRule(r ruleText, budget *int) error {
 	return err
 }
 
-func checkAllowlist(a *allowText, budget *int) error {
-	if a == nil {
-		return nil
-	}
-	for _, pattern := range a.Regexes {
-		if _, err := checkPattern(pattern, budget); err != nil {
-			return err
+func checkAllowlists(all []*allowlist, budget *int) error {
+	for _, a := range all {
+		for _, pattern := range a.Regexes {
+			if _, err := checkPattern(pattern, budget); err != nil {
+				return fmt.Errorf("allowlist: %w", err)
+			}
 		}
-	}
-	if size(a.StopWords) > maxWords {
-		return fmt.Errorf("%w: stop words of more than %d bytes", domarkx.ErrInvalid, maxWords)
-	}
-	for _, word := range a.StopWords {
-		if word == "" {
-			return fmt.Errorf("%w: an empty stop word", domarkx.ErrInvalid)
+		if size(a.StopWords) > maxWords {
+			return fmt.Errorf("allowlist: %w: stop words of more than %d bytes", domarkx.ErrInvalid, maxWords)
+		}
+		if slices.Contains(a.StopWords, "") {
+			return fmt.Errorf("allowlist: %w: an empty stop word", domarkx.ErrInvalid)
 		}
 	}
 	return nil
@@ -138,11 +131,15 @@ func checkPattern(pattern string, budget *int) (*regexp.Regexp, error) {
 	if len(pattern) > maxPattern {
 		return nil, fmt.Errorf("%w: a regex of %d bytes, expected at most %d", domarkx.ErrInvalid, len(pattern), maxPattern)
 	}
-	size, err := programSize(pattern)
+	parsed, err := syntax.Parse(pattern, syntax.Perl)
+	var program *syntax.Prog
+	if err == nil {
+		program, err = syntax.Compile(parsed.Simplify())
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", domarkx.ErrInvalid, err)
 	}
-	if *budget -= size; *budget < 0 {
+	if *budget -= len(program.Inst); *budget < 0 {
 		return nil, fmt.Errorf("%w: the regular expressions are too large together", domarkx.ErrInvalid)
 	}
 	re, err := regexp.Compile(pattern)

@@ -93,5 +93,5 @@ func (s *Scanner) container(content []byte) []Finding {
 // Unread returns the finding for a container that could not be read, or not all of it, with the digest
 // of its content.
 func (s *Scanner) Unread(digest [sha256.Size]byte) Finding {
-	return Finding{Rule: NotReadable, Inside: "not all of its content can be read", Fingerprint: s.fingerprint([]byte(NotReadable + " " + hex.EncodeToString(digest[:]))), Masked: "****"}
+	return Finding{Rule: NotReadable, Inside: "not all of its content can be read", Fingerprint: Fingerprint(s.key, []byte(NotReadable+" "+hex.EncodeToString(digest[:]))), Masked: "****"}
 }

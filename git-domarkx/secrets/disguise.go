@@ -114,15 +114,7 @@ func encoded(text []byte) *revealed {
 	type run struct{ at, start, end int } // at is the offset of what the run says
 	var runs []run
 	var plain []byte
-	for i := 0; i+minEncoded <= len(text); i++ {
-		k := i + minEncoded - 1
-		for k >= i && base64Digit[text[k]] != 0 {
-			k--
-		}
-		if k >= i { // no run of that length begins before the next byte
-			i = k
-			continue
-		}
+	for i := 0; i < len(text); i++ {
 		start, lineStart, digits, kinds := i, i, 0, uint8(0)
 		for ; i < len(text); i++ {
 			if kind := base64Digit[text[i]]; kind != 0 {
@@ -144,7 +136,7 @@ func encoded(text []byte) *revealed {
 		if digits < minEncoded || digits > maxEncoded || kinds&(lowerDigit|upperDigit) != lowerDigit|upperDigit || kinds != allDigits && digits < 2*minEncoded {
 			continue
 		}
-		standard := standardBase64(text[start:i], digits)
+		standard := standardBase64(text[start:i])
 		shifts := 1
 		if digits <= maxShifted {
 			shifts = 4
@@ -204,8 +196,8 @@ var base64Digit = func() (kinds [256]uint8) {
 }()
 
 // standardBase64 returns base64 without line ends and in the standard alphabet.
-func standardBase64(run []byte, digits int) []byte {
-	standard := make([]byte, 0, digits)
+func standardBase64(run []byte) []byte {
+	standard := make([]byte, 0, len(run))
 	for _, c := range run {
 		switch c {
 		case '\n', '\r':

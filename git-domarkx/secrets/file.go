@@ -55,7 +55,7 @@ func (s *ruleSet) encodedFile(value []byte) []match {
 	if i := bytes.Index(value[:min(len(value), 120)], []byte(";base64,")); i >= 0 {
 		run = value[i+len(";base64,"):]
 	}
-	content := decodeBase64(nil, bytes.TrimRight(standardBase64(run, len(run)), "="))
+	content := decodeBase64(nil, bytes.TrimRight(standardBase64(run), "="))
 	var found []match
 	search := func(_ string, part []byte) {
 		for _, m := range s.file(part) {

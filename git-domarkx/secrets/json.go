@@ -73,16 +73,14 @@ func (j *jsonScan) read(data []byte) {
 func (j *jsonScan) split(line []byte) bool {
 	j.strings = j.strings[:0]
 	for i := 0; i < len(line); i++ {
-		c := line[i]
-		if c != '"' {
-			if c != ':' || len(j.strings) == 0 {
-				if strings.IndexByte(" \t\r\n,:{}[]0123456789+-.eEtrufalsn", c) < 0 {
-					return false
-				}
-				continue
-			}
+		switch c := line[i]; {
+		case c == ':' && len(j.strings) > 0:
 			last := &j.strings[len(j.strings)-1]
 			last.key = last.key || len(bytes.TrimSpace(line[last.end+1:i])) == 0
+			continue
+		case c != '"' && strings.IndexByte(" \t\r\n,:{}[]0123456789+-.eEtrufalsn", c) < 0:
+			return false
+		case c != '"':
 			continue
 		}
 		s := jsonString{start: i + 1}
@@ -258,20 +256,15 @@ func unescape(raw []byte) ([]byte, []escape) {
 		decoded = append(decoded, raw[i:i+n]...)
 		i += n
 		size := 2
-		switch c := raw[i+1]; c {
-		case 'n':
-			decoded = append(decoded, '\n')
-		case 't':
-			decoded = append(decoded, '\t')
-		case 'r':
-			decoded = append(decoded, '\r')
-		case 'b', 'f':
-			decoded = append(decoded, ' ')
-		case 'u':
+		c := raw[i+1]
+		if k := strings.IndexByte("ntrbf", c); k >= 0 {
+			c = "\n\t\r  "[k]
+		}
+		if c == 'u' {
 			var r rune
 			r, size = unicodeEscape(raw[i:])
 			decoded = utf8.AppendRune(decoded, r)
-		default:
+		} else {
 			decoded = append(decoded, c)
 		}
 		i += size
@@ -286,13 +279,10 @@ func unicodeEscape(raw []byte) (rune, int) {
 	if !ok {
 		return utf8.RuneError, 2
 	}
-	if utf16.IsSurrogate(r) {
-		if second, ok := hex4(raw[6:]); ok {
-			if both := utf16.DecodeRune(r, second); both != utf8.RuneError {
-				return both, 12
-			}
+	if second, ok := hex4(raw[6:]); ok {
+		if both := utf16.DecodeRune(r, second); both != utf8.RuneError {
+			return both, 12
 		}
-		return utf8.RuneError, 6
 	}
 	return r, 6
 }

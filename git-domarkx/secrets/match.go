@@ -177,8 +177,7 @@ func assignmentFollows(text []byte, end int) bool {
 	if i == len(text) || strings.IndexByte("=>:|?,", text[i]) < 0 {
 		return false
 	}
-	for limit = min(len(text), i+12); i < limit && strings.IndexByte("=>:|?,`'\" \t\r\n\f\v", text[i]) >= 0; i++ {
-	}
+	i = skip(text, i, 12, "=>:|?,`'\" \t\r\n\f\v")
 	const shortest = 10
 	for limit = i + shortest; i < limit; i++ {
 		if i >= len(text) || !isWord(text[i]) && strings.IndexByte(".=-+/:%", text[i]) < 0 {

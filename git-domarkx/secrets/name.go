@@ -146,12 +146,8 @@ func opaqueName(name string) bool {
 	if len(words) == 0 {
 		return false
 	}
-	switch words[len(words)-1] {
-	case "signature", "sig", "integrity":
-		return true
-	}
-	joined := strings.Join(words, "_")
-	return joined == "encrypted_content" || joined == "redacted_thinking" || joined == "reasoning_opaque" || joined == "encrypted_reasoning"
+	return slices.Contains([]string{"signature", "sig", "integrity"}, words[len(words)-1]) ||
+		slices.Contains([]string{"encrypted_content", "redacted_thinking", "reasoning_opaque", "encrypted_reasoning"}, strings.Join(words, "_"))
 }
 
 // nameBefore returns the name at the end of a text that precedes a value.

@@ -291,16 +291,3 @@ func (a *allowlist) allows(secret, whole, line string) bool {
 	}
 	return byRegex || byWord
 }
-
-// programSize returns the number of instructions that a pattern compiles to.
-func programSize(pattern string) (int, error) {
-	parsed, err := syntax.Parse(pattern, syntax.Perl)
-	if err != nil {
-		return 0, err
-	}
-	program, err := syntax.Compile(parsed.Simplify())
-	if err != nil {
-		return 0, err
-	}
-	return len(program.Inst), nil
-}

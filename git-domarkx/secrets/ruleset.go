@@ -53,13 +53,17 @@ func (t *ruleText) rule() *rule {
 	for i, k := range t.Keywords {
 		r.keywords[i] = strings.ToLower(k)
 	}
-	for _, a := range t.AllowLists {
-		r.allow = append(r.allow, &allowlist{allowText: a})
-	}
-	if t.AllowList != nil {
-		r.allow = append(r.allow, &allowlist{allowText: t.AllowList})
-	}
+	r.allow = allowlists(t.AllowLists, t.AllowList)
 	return r
+}
+
+func allowlists(texts []*allowText, last *allowText) (all []*allowlist) {
+	for _, a := range append(slices.Clip(texts), last) {
+		if a != nil {
+			all = append(all, &allowlist{allowText: a})
+		}
+	}
+	return all
 }
 
 func compile(extra *Rules) *ruleSet {

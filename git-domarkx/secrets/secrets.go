@@ -36,17 +36,13 @@ type Finding struct {
 type Scanner struct {
 	key   []byte
 	extra *Rules
-	once  sync.Once
-	set   *ruleSet
+	rules func() *ruleSet
 }
 
 // New returns a scanner with the built-in rules and additional ones, which may be nil. Fingerprints
 // are keyed with key: without the key, nobody can use them to verify guesses at a secret.
-func New(key []byte, extra *Rules) *Scanner { return &Scanner{key: key, extra: extra} }
-
-func (s *Scanner) rules() *ruleSet {
-	s.once.Do(func() { s.set = compile(s.extra) })
-	return s.set
+func New(key []byte, extra *Rules) *Scanner {
+	return &Scanner{key: key, extra: extra, rules: sync.OnceValue(func() *ruleSet { return compile(extra) })}
 }
 
 // Text returns the secrets in a text, sorted by offset and without overlaps.
@@ -82,7 +78,7 @@ func (s *Scanner) findings(matches []match, content []byte) []Finding {
 			text = content[m.start:m.end]
 		}
 		if !s.allows(text) {
-			found = append(found, Finding{Rule: m.rule, Start: m.start, End: m.end, Fingerprint: s.fingerprint(text), Masked: m.prefix + "****", Key: s.rules().keyBefore(content[:m.start])})
+			found = append(found, Finding{Rule: m.rule, Start: m.start, End: m.end, Fingerprint: Fingerprint(s.key, text), Masked: m.prefix + "****", Key: s.rules().keyBefore(content[:m.start])})
 		}
 	}
 	return found
@@ -118,8 +114,9 @@ func (s *Scanner) allows(secret []byte) bool {
 	return slices.ContainsFunc(s.extra.allow, func(a *allowlist) bool { return a.allows(text, text, text) })
 }
 
-func (s *Scanner) fingerprint(secret []byte) string {
-	sum := hmac.New(sha256.New, s.key)
+// Fingerprint returns the fingerprint of a secret for a key.
+func Fingerprint(key, secret []byte) string {
+	sum := hmac.New(sha256.New, key)
 	sum.Write(secret)
 	return hex.EncodeToString(sum.Sum(nil)[:10])
 }

@@ -79,13 +79,8 @@ func findHeader(found []match, text []byte, start, end int) []match {
 // headerValue returns the offset of a header's value, given the end of the header's name, or -1
 // without a value.
 func headerValue(text []byte, end int) int {
-	i := end
-	for n := 0; n < 4 && i < len(text) && strings.IndexByte("\\\"'`]", text[i]) >= 0; n++ {
-		i++
-	}
-	for i < len(text) && text[i] == ' ' && i < end+8 {
-		i++
-	}
+	i := skip(text, end, 4, "\\\"'`]")
+	i = skip(text, i, end+8-i, " ")
 	if i >= len(text) || text[i] != ':' && text[i] != '=' && text[i] != ',' {
 		return -1
 	}
@@ -110,10 +105,7 @@ func schemeAt(text []byte, i int) (scheme string, credentials int) {
 		return "", i
 	}
 	scheme = strings.ToLower(string(text[i:j]))
-	for j < len(text) && text[j] == ' ' {
-		j++
-	}
-	return scheme, j
+	return scheme, skip(text, j, len(text), " ")
 }
 
 // isCredential reports whether a header's value grants access.
@@ -137,9 +129,7 @@ func isCredential(value, scheme string) bool {
 func findCookie(found []match, text []byte, i int) []match {
 	for n := 0; n < 50 && i < len(text); n++ {
 		from := i
-		for i < len(text) && i < from+4096 && strings.IndexByte(";\"'\r\n\\`", text[i]) < 0 {
-			i++
-		}
+		i = until(text, from, 4096, ";\"'\r\n\\`")
 		name, value, ok := strings.Cut(string(text[from:i]), "=")
 		name = strings.ToLower(strings.TrimSpace(name))
 		m := makeupOf(value)
@@ -150,8 +140,7 @@ func findCookie(found []match, text []byte, i int) []match {
 		if i >= len(text) || text[i] != ';' {
 			break
 		}
-		for i++; i < len(text) && text[i] == ' '; i++ {
-		}
+		i = skip(text, i+1, len(text), " ")
 	}
 	return found
 }

@@ -10,6 +10,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -92,20 +93,11 @@ func looseHeader(content []byte) (header string, ok bool) {
 	n, _ := io.ReadFull(r, data[:]) // the head may be truncated
 	text, _, ok := bytes.Cut(data[:n], []byte{0})
 	kind, size, spaced := bytes.Cut(text, []byte{' '})
-	if !ok || !spaced || !isKind(string(kind)) {
+	if !ok || !spaced || !slices.Contains([]string{"commit", "tree", "blob", "tag"}, string(kind)) {
 		return "", false
 	}
 	_, err = strconv.ParseUint(string(size), 10, 63)
 	return string(text), err == nil
-}
-
-func isKind(name string) bool {
-	for t := odb.Commit; t <= odb.Tag; t++ {
-		if t.String() == name {
-			return true
-		}
-	}
-	return false
 }
 
 func readLoose(content []byte, left *int64, found func(Object)) error {

@@ -3,7 +3,6 @@ package gitobjects
 import (
 	"bytes" //nolint:gosec // ids of Git objects
 	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"slices"
 
@@ -197,7 +196,7 @@ func (p *pack) tree(root int32) {
 		p.fail(p.entries[root].at, err)
 		return
 	}
-	kind := odb.Type(p.entries[root].kind).String()
+	kind := odb.Type(p.entries[root].kind)
 	p.push(root, kind, content)
 	for len(p.path) > 0 && *p.left > 0 {
 		top := &p.path[len(p.path)-1]
@@ -229,16 +228,14 @@ func (p *pack) tree(root int32) {
 }
 
 // push reports an object, and makes it the end of the path if there are deltas against it.
-func (p *pack) push(i int32, kind string, content []byte) {
+func (p *pack) push(i int32, kind odb.Type, content []byte) {
 	e := &p.entries[i]
 	e.read = true
 	s := step{entry: i, content: content, child: e.child}
-	id := p.id(kind, content)
-	if len(p.byID) > 0 {
-		s.byID = p.byID[string(id)]
-		delete(p.byID, string(id))
-	}
-	p.found(Object{Kind: kind, ID: hex.EncodeToString(id), Content: searchable(kind, content)})
+	id := odb.Sum(p.hash, kind, content)
+	s.byID = p.byID[string(id.Bytes())]
+	delete(p.byID, string(id.Bytes()))
+	p.found(Object{Kind: kind.String(), ID: id.String(), Content: searchable(kind.String(), content)})
 	if s.child == 0 && len(s.byID) == 0 {
 		return
 	}
@@ -248,13 +245,6 @@ func (p *pack) push(i int32, kind string, content []byte) {
 		p.held -= len(p.path[j].content)
 		p.path[j].content = nil
 	}
-}
-
-func (p *pack) id(kind string, content []byte) []byte {
-	sum := p.hash.New()
-	fmt.Fprintf(sum, "%s %d\x00", kind, len(content))
-	sum.Write(content)
-	return sum.Sum(nil)
 }
 
 // base returns the content at the end of the path, which is built again if it was given up.

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -76,8 +77,9 @@ func (t *Table) Note(text []byte, isJSON bool) {
 // secret returns the secret that was found with a spelling, which it adds to the table.
 func (t *Table) secret(f secrets.Finding, raw string) Secret {
 	s, ok := t.prints[f.Fingerprint]
-	if !ok {
-		s, ok = t.known(raw)
+	forms := spellings(raw)
+	for i := 0; i < len(forms) && !ok; i++ {
+		s, ok = Parse(t.forms[forms[i]])
 	}
 	if !ok && t.Recall != nil {
 		s, ok = t.Recall(f.Fingerprint)
@@ -88,22 +90,12 @@ func (t *Table) secret(f secrets.Finding, raw string) Secret {
 		s = Secret{f.Rule, t.last}
 	}
 	t.prints[f.Fingerprint] = s
-	for _, form := range spellings(raw) {
+	for _, form := range forms {
 		if _, ok := t.forms[form]; !ok && len(form) >= minLiteral {
 			t.Replace(form, s.String())
 		}
 	}
 	return s
-}
-
-// known returns the secret that is spelled raw, if the table has it.
-func (t *Table) known(raw string) (Secret, bool) {
-	for _, form := range spellings(raw) {
-		if s, ok := Parse(t.forms[form]); ok {
-			return s, true
-		}
-	}
-	return Secret{}, false
 }
 
 // Adopt adds a secret whose placeholder is known from a redacted history.
@@ -144,10 +136,7 @@ func (t *Table) Replace(from, to string) {
 
 func (t *Table) literals() []string {
 	if t.sorted == nil && len(t.forms) > 0 {
-		for form := range t.forms {
-			t.sorted = append(t.sorted, form)
-		}
-		slices.SortFunc(t.sorted, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
+		t.sorted = slices.SortedFunc(maps.Keys(t.forms), func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
 	}
 	return t.sorted
 }

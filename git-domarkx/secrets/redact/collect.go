@@ -118,10 +118,10 @@ func (c *collector) messages(ctx context.Context, id string) ([]domarkx.HeaderEn
 		}
 	}
 	for leaf, err := range c.from.Leaves(ctx, id, func(directory string) bool { return !c.first(directory) }) {
-		if err != nil {
-			return nil, err
+		var entries []domarkx.Entry
+		if err == nil {
+			entries, err = c.from.LeafEntries(ctx, leaf)
 		}
-		entries, err := c.from.LeafEntries(ctx, leaf)
 		if err != nil {
 			return nil, err
 		}

@@ -120,20 +120,6 @@ func (w *rewriter) headers(ctx context.Context, old []domarkx.HeaderEntry) ([]do
 	return next, nil
 }
 
-func sameHeaders(old, now []domarkx.HeaderEntry) bool {
-	return slices.EqualFunc(old, now, func(a, b domarkx.HeaderEntry) bool { return headerKeyOf(a) == headerKeyOf(b) })
-}
-
-// grownBy returns the number of bytes by which redaction lengthens the header as shown. odd is set
-// if the size of the document must be computed anew.
-func grownBy(old, now []domarkx.HeaderEntry) (grown int64, odd bool) {
-	if sameHeaders(old, now) {
-		return 0, false
-	}
-	odd = len(old) > 1 || old[0].Includes != "" || !sameShape(old[0].Layout, now[0].Layout)
-	return now[0].Layout.Size - old[0].Layout.Size, odd
-}
-
 // size computes the size in bytes of the redacted document of a snapshot.
 func (w *rewriter) size(ctx context.Context, id string, headers []domarkx.HeaderEntry) (int64, error) {
 	state, err := w.tx.Load(ctx, id)

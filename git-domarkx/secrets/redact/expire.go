@@ -111,7 +111,7 @@ func (m *Manager) expire(ctx context.Context, p Policy, dryRun bool) (Expired, e
 			return gitstore.Redaction{}, err
 		}
 		change := w.redaction(of)
-		return change, m.finishPlain(of, w, &change)
+		return change, m.finish(ctx, of, w, &change)
 	})
 	if err == nil && of != nil {
 		done.Elsewhere, err = m.elsewhere(ctx, of)
@@ -163,10 +163,4 @@ func (m *Manager) choose(ctx context.Context, g *graph, refs []refdb.Ref, p Poli
 		}
 	}
 	return stubs, nil
-}
-
-// finishPlain does what belongs to an expiry besides moving the refs.
-func (m *Manager) finishPlain(h *history, w *rewriter, change *gitstore.Redaction) error {
-	change.Clear = func(context.Context) error { return nil } // no text is gone
-	return m.forgetImports(h, w.done)
 }

@@ -90,14 +90,17 @@ func (g *graph) below(id string, seen map[string]bool) {
 	}
 }
 
-// sharing returns the history of the refs named in start and of all refs that share a commit with
-// them, directly or through other refs.
-func (m *Manager) sharing(ctx context.Context, refs []refdb.Ref, start ...string) (*history, error) {
+// sharing returns the history of a session and of all refs that share a commit with it, directly or through other refs.
+func (m *Manager) sharing(ctx context.Context, session string) (*history, error) {
+	refs, err := m.store.References(ctx)
+	if err != nil {
+		return nil, err
+	}
 	g, reached, err := m.reach(ctx, refs)
 	if err != nil {
 		return nil, err
 	}
-	return g.sharing(refs, reached, start...), nil
+	return g.sharing(refs, reached, refname.Sessions.Ref(session)), nil
 }
 
 // reach returns the graph of refs, and the commits that each of them reaches.
@@ -118,6 +121,8 @@ func (m *Manager) reach(ctx context.Context, refs []refdb.Ref) (*graph, []map[st
 	return g, reached, nil
 }
 
+// sharing returns the history of the refs named in start and of all refs that share a commit with
+// them, directly or through other refs.
 func (g *graph) sharing(refs []refdb.Ref, reached []map[string]bool, start ...string) *history {
 	in, all := make([]bool, len(refs)), map[string]bool{} // which refs, and which commits
 	for grown := true; grown; {

@@ -182,8 +182,12 @@ func (m *Manager) forgetTexts(ctx context.Context) error {
 	return errors.Join(derived.RemoveTexts(m.env.StateDir, derived.Search), m.forget(ctx))
 }
 
-// finish does everything that belongs to a redaction besides moving the refs.
+// finish does everything that belongs to a redaction or an expiry besides moving the refs.
 func (m *Manager) finish(ctx context.Context, h *history, w *rewriter, change *gitstore.Redaction) error {
+	if w.table.IsEmpty() {
+		change.Clear = func(context.Context) error { return nil } // no text is gone
+		return m.forgetImports(h, w.done)
+	}
 	if err := m.leftovers(h, w.table, w.done); err != nil {
 		return err
 	}

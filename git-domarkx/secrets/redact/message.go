@@ -27,7 +27,17 @@ func (w *rewriter) message(ctx context.Context, e domarkx.Entry, include func(st
 	if w.table.IsEmpty() {
 		return e, nil
 	}
-	made, err := once(w.pieces, e.JSON.ID+" "+e.Source.ID, func() (*written, error) { return w.redactMessage(ctx, e, include) })
+	made, err := once(w.pieces, e.JSON.ID+" "+e.Source.ID, func() (*written, error) {
+		text, source, changed, err := w.texts(ctx, e.JSON, e.Source, e.Layout.Verbatim)
+		if err != nil || !changed {
+			return nil, err
+		}
+		msg, err := parseMessage(text)
+		if err != nil {
+			return nil, err
+		}
+		return w.write(ctx, msg, e.Layout, source, e.Layout.Verbatim && e.Layout.Within == 0, include)
+	})
 	if err != nil {
 		return e, fmt.Errorf("message %s: %w", e.ID, err)
 	}
@@ -35,30 +45,15 @@ func (w *rewriter) message(ctx context.Context, e domarkx.Entry, include func(st
 		return e, nil
 	}
 	e.JSON, e.Source = made.json, made.source
-	tight, within, includes, span := e.Layout.Tight, e.Layout.Within, e.Layout.Includes, e.Layout.Span
-	if within > 0 {
+	was := e.Layout
+	if was.Within > 0 {
 		return e, nil // it shares the bytes of another message
 	}
 	e.Layout = made.layout
-	e.Layout.Tight, e.Layout.Includes, e.Layout.Span = tight, includes, span
-	if !e.Layout.Verbatim {
-		e.Layout.Includes, e.Layout.Span = "", 0
+	if e.Layout.Tight = was.Tight; e.Layout.Verbatim {
+		e.Layout.Includes, e.Layout.Span = was.Includes, was.Span
 	}
 	return e, nil
-}
-
-// redactMessage stores the redacted form of a message. It returns nil if the message has no
-// secrets.
-func (w *rewriter) redactMessage(ctx context.Context, e domarkx.Entry, include func(string) ([]byte, error)) (*written, error) {
-	text, source, changed, err := w.texts(ctx, e.JSON, e.Source, e.Layout.Verbatim)
-	if err != nil || !changed {
-		return nil, err
-	}
-	msg, err := parseMessage(text)
-	if err != nil {
-		return nil, err
-	}
-	return w.write(ctx, msg, e.Layout, source, e.Layout.Verbatim && e.Layout.Within == 0, include)
 }
 
 // write stores a message: with the author's bytes if they are kept and still read as it, and otherwise in the canonical rendering.

@@ -24,11 +24,7 @@ func (m *Manager) Renamings(ctx context.Context, name string) ([]Renaming, error
 	if err != nil {
 		return nil, err
 	}
-	refs, err := m.store.References(ctx)
-	if err != nil {
-		return nil, err
-	}
-	h, err := m.sharing(ctx, refs, refname.Sessions.Ref(name))
+	h, err := m.sharing(ctx, name)
 	if err != nil {
 		return nil, err
 	}

@@ -2,12 +2,10 @@ package redact
 
 import (
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/hex"
 	"slices"
 	"strings"
 
+	"github.com/domarkx/domarkx/git-domarkx/secrets"
 	"github.com/domarkx/domarkx/git-domarkx/secrets/placeholder"
 )
 
@@ -21,9 +19,7 @@ const maxNumbers = 20_000
 
 // keyed returns a fingerprint keyed with the first snapshot of a history, so that what is stored says nothing about secrets elsewhere.
 func keyed(root, fingerprint string) string {
-	sum := hmac.New(sha256.New, []byte(root))
-	sum.Write([]byte(fingerprint))
-	return hex.EncodeToString(sum.Sum(nil)[:10])
+	return secrets.Fingerprint([]byte(root), []byte(fingerprint))
 }
 
 // recall makes a table use the numbers that this machine has stored for the secrets of the history whose first snapshot is root. It

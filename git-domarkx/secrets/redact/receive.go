@@ -60,11 +60,7 @@ func (m *Manager) Receive(ctx context.Context, in transfer.Incoming) (transfer.R
 		}
 		result.Expired = plain && result.Replaced
 		change.Keep = !plain || keep
-		switch {
-		case len(change.Moves) == 0 || len(h.snapshots) == 0:
-		case plain:
-			err = m.finishPlain(h, w, &change)
-		default:
+		if len(change.Moves) > 0 && len(h.snapshots) > 0 {
 			err = m.finish(ctx, h, w, &change)
 		}
 		return change, err

@@ -118,11 +118,7 @@ func (m *Manager) Redact(ctx context.Context, r Request) (Result, error) {
 	var result Result
 	var of *history
 	kept, err := m.store.Redact(ctx, "redact "+r.Name, func(tx *gitstore.Tx) (gitstore.Redaction, error) {
-		refs, err := m.store.References(ctx)
-		if err != nil {
-			return gitstore.Redaction{}, err
-		}
-		h, err := m.sharing(ctx, refs, refname.Sessions.Ref(r.Name))
+		h, err := m.sharing(ctx, r.Name)
 		if err != nil {
 			return gitstore.Redaction{}, err
 		}

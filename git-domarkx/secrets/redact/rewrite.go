@@ -149,7 +149,9 @@ func (m *Manager) rewriteCommits(ctx context.Context, w *rewriter, h *history, t
 		if p, paired := w.joined.pairs[key(head)]; !w.table.IsEmpty() {
 			same, kept = []snapshot.CommitHead{head}, nil
 			switch id := idOf(head); {
-			case paired && (id == idOf(p.ours) || id == idOf(p.theirs)):
+			case paired && id == idOf(p.ours):
+				continue // done with their form
+			case paired && id == idOf(p.theirs):
 				same = []snapshot.CommitHead{p.theirs, p.ours}
 			case paired && !head.IsVersion:
 				return fmt.Errorf("snapshot %.12s: %w: another one replaces the same", id, transfer.ErrNotSame)

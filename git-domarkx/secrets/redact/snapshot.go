@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"slices"
 	"sync"
 
 	"github.com/domarkx/domarkx/format/domarkx"
@@ -80,13 +81,13 @@ func (w *rewriter) snapshot(ctx context.Context, head snapshot.CommitHead) error
 	if err != nil {
 		return err
 	}
-	grown, odd := grownBy(old, headers)
+	same := slices.EqualFunc(old, headers, func(a, b domarkx.HeaderEntry) bool { return headerKeyOf(a) == headerKeyOf(b) })
 	subject := w.subject(info, head.Parents)
 	dirty, err := w.redactOriginals(ctx, old)
 	if err != nil {
 		return err
 	}
-	if !changed && !attachments.changed && !dirty && !messages.Changed && !odd && grown == 0 && sameHeaders(old, headers) && subject == info.Subject {
+	if !changed && !attachments.changed && !dirty && !messages.Changed && same && subject == info.Subject {
 		for _, h := range old {
 			w.origins[h.Origin] = h.Origin
 		}
@@ -97,12 +98,17 @@ func (w *rewriter) snapshot(ctx context.Context, head snapshot.CommitHead) error
 	if err := w.originals(ctx, info.ID, state); err != nil {
 		return err
 	}
-	commit := domarkx.Commit{Parents: parents, State: state, Conversation: conversation, Operation: info.Operation, Subject: subject, Bytes: info.Bytes + messages.Grown + grown,
+	commit := domarkx.Commit{Parents: parents, State: state, Conversation: conversation, Operation: info.Operation, Subject: subject, Bytes: info.Bytes + messages.Grown,
 		Author: head.Author, Committer: head.Committer, Replacement: w.replacement(info.ID, info.Replacement)}
 	if attachments.changed {
 		commit.Kept = attachments.all
 	}
-	if odd || messages.Odd {
+	odd := messages.Odd
+	if !same {
+		commit.Bytes += headers[0].Layout.Size - old[0].Layout.Size
+		odd = odd || len(old) > 1 || old[0].Includes != "" || !sameShape(old[0].Layout, headers[0].Layout)
+	}
+	if odd {
 		if commit.Bytes, err = w.size(ctx, info.ID, headers); err != nil {
 			return err
 		}

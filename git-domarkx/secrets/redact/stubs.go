@@ -213,10 +213,5 @@ func (m *Manager) joinStubs(ctx context.Context, h *history, theirs []snapshot.C
 
 // isPlain reports whether no commit was redacted: then the forms of each differ only in ids and in what expired.
 func isPlain(lists ...[]snapshot.CommitHead) bool {
-	for _, head := range slices.Concat(lists...) {
-		if head.Info.IsRedacted() || head.Version.IsRedacted() {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(slices.Concat(lists...), func(head snapshot.CommitHead) bool { return head.Info.IsRedacted() || head.Version.IsRedacted() })
 }

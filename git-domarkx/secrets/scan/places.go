@@ -166,7 +166,6 @@ func placeIn(data []byte, offset int) string {
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	type level struct {
 		name  string
-		index int
 		array bool
 		key   bool
 		kind  string // type or language of a content block
@@ -185,7 +184,6 @@ func placeIn(data []byte, offset int) string {
 			top := &stack[n-1]
 			switch name, ok := token.(string); {
 			case top.array:
-				top.index++
 			case top.key && ok:
 				top.name, top.key = name, false
 				continue
@@ -197,7 +195,7 @@ func placeIn(data []byte, offset int) string {
 			}
 		}
 		if delim, ok := token.(json.Delim); ok {
-			stack = append(stack, level{array: delim == '[', key: delim == '{', index: -1})
+			stack = append(stack, level{array: delim == '[', key: delim == '{'})
 		}
 	}
 	if len(stack) >= 3 && stack[0].name == "content" && stack[1].array {

@@ -197,10 +197,7 @@ func (m *Manager) file(ctx context.Context, c snapshot.StoredCommit, f snapshot.
 // record returns the secrets in a file that contains only ids and the like, which is small.
 func (m *Manager) record(isEntries bool, content io.Reader) ([]hit, error) {
 	data, err := io.ReadAll(content)
-	if err != nil {
-		return nil, err
-	}
-	return hitsOf(slices.DeleteFunc(m.scanner.Record(data), func(f secrets.Finding) bool { return isEntries && isDigest(data, f.Start, f.End) })), nil
+	return hitsOf(slices.DeleteFunc(m.scanner.Record(data), func(f secrets.Finding) bool { return isEntries && isDigest(data, f.Start, f.End) })), err
 }
 
 // content returns the secrets in content. A container is read as a whole, one at a time because of the
@@ -227,10 +224,7 @@ func (m *Manager) content(name string, content io.Reader, size int64, message bo
 	m.whole.Lock()
 	defer m.whole.Unlock()
 	data, err := io.ReadAll(buffered)
-	if err != nil {
-		return nil, err
-	}
-	return hitsOf(m.scanner.File(name, data)), nil
+	return hitsOf(m.scanner.File(name, data)), err
 }
 
 func hitsOf(found []secrets.Finding) (hits []hit) {

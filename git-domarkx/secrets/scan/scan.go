@@ -34,7 +34,6 @@ type Manager struct {
 
 	opening sync.Mutex
 	scanner *secrets.Scanner // nil before the first use
-	extra   *secrets.Rules
 	cache   *cache
 	ignore  ignored
 	whole   sync.Mutex // held while a large container is in memory
@@ -58,25 +57,20 @@ const (
 func (m *Manager) Scanner(ctx context.Context) (*secrets.Scanner, error) {
 	m.opening.Lock()
 	defer m.opening.Unlock()
-	if m.scanner == nil { // after an error, such as that of an ended context, the next call tries again
-		if err := m.open(ctx); err != nil {
-			return nil, err
-		}
+	if m.scanner != nil { // after an error, such as that of an ended context, the next call tries again
+		return m.scanner, nil
 	}
-	return m.scanner, nil
-}
-
-func (m *Manager) open(ctx context.Context) error {
 	key, err := m.key(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if m.extra, m.ignore, err = m.repositoryRules(ctx); err != nil {
-		return err
+	extra, ignore, err := m.repositoryRules(ctx)
+	if err != nil {
+		return nil, err
 	}
-	scanner := secrets.New(key, m.extra)
-	m.cache, m.scanner = openCache(m.env.StateDir, scanner.Version(), key), scanner
-	return nil
+	m.scanner, m.ignore = secrets.New(key, extra), ignore
+	m.cache = openCache(m.env.StateDir, m.scanner.Version(), key)
+	return m.scanner, nil
 }
 
 // key returns the key for fingerprints. It creates the key on first use.
@@ -169,10 +163,7 @@ func (m *Manager) Session(ctx context.Context, out transfer.Outgoing, progress f
 		}
 	}
 	found, err := m.findings(ctx, out.Session, out.Tips[0], rows)
-	if err != nil {
-		return nil, err
-	}
-	return append(found, named(scanner, out)...), nil
+	return append(found, named(scanner, out)...), err
 }
 
 // named returns the secrets in the names of a session and of its workspaces.
