@@ -50,9 +50,6 @@ func (b *block) messages() iter.Seq2[int64, []byte] {
 	}
 }
 
-// castagnoli is the table for the checksum of a block. Processors have an instruction for it.
-func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
-
 func (b *block) encode() []byte {
 	plain := binary.AppendUvarint(nil, uint64(len(b.ids)))
 	last := int64(0)
@@ -62,13 +59,13 @@ func (b *block) encode() []byte {
 		last = id
 	}
 	out := s2.Encode(nil, append(plain, b.texts...))
-	return binary.LittleEndian.AppendUint32(out, crc32.Checksum(out, castagnoli()))
+	return binary.LittleEndian.AppendUint32(out, crc32.Checksum(out, crc32.MakeTable(crc32.Castagnoli)))
 }
 
 // decode decodes a stored block, in the memory of the one before.
 func (b *block) decode(data []byte) error {
 	end := len(data) - crc32.Size
-	if end < 0 || crc32.Checksum(data[:end], castagnoli()) != binary.LittleEndian.Uint32(data[end:]) {
+	if end < 0 || crc32.Checksum(data[:end], crc32.MakeTable(crc32.Castagnoli)) != binary.LittleEndian.Uint32(data[end:]) {
 		return errBlock
 	}
 	if n, err := s2.DecodedLen(data[:end]); err != nil || n > maxBlock {

@@ -55,8 +55,7 @@ type Hit struct {
 }
 
 func (x *Index) remake(ctx context.Context) error {
-	x.db.close() // an error would be due to the damage
-	x.db, x.reading = nil, false
+	_ = x.Close() // an error would be due to the damage
 	if x.temp {
 		list, err := x.list(ctx, nil)
 		if err != nil {

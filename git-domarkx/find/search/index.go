@@ -199,13 +199,8 @@ func Find(ctx context.Context, store *gitstore.Store, q Query, o Options) (all [
 	if err != nil {
 		return nil, err
 	}
-	for hits, err := range x.Hits(ctx, q) {
-		if err != nil {
-			return nil, errors.Join(err, x.Close())
-		}
-		all = append(all, hits...)
-	}
-	return all, x.Close()
+	all, _, err = x.Best(ctx, q, 0)
+	return all, errors.Join(err, x.Close())
 }
 
 // Check returns an error, which is [domarkx.ErrInvalid], if a query is not valid.

@@ -36,18 +36,18 @@ func newMatching(q Query) (*matching, error) {
 		m.filter = []literal{{text: m.fixed}}
 		return m, nil
 	case Regexp:
-		if _, err := regexp.Compile(q.Text); err != nil {
-			return nil, fmt.Errorf("regular expression: %w: %w", domarkx.ErrInvalid, err)
-		}
 		pattern := "(?m)" + q.Text // ^ and $ match at the ends of lines, as in grep
-		re, err := regexp.Compile(pattern)
+		_, err := regexp.Compile(q.Text)
+		if err == nil {
+			m.re, err = regexp.Compile(pattern)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("regular expression: %w: %w", domarkx.ErrInvalid, err)
 		}
-		if re.MatchString("") {
+		if m.re.MatchString("") {
 			return nil, fmt.Errorf("regular expression %q: %w: it matches the empty text, and so each message", q.Text, domarkx.ErrInvalid)
 		}
-		m.re, m.filter = re, requiredLiterals(pattern)
+		m.filter = requiredLiterals(pattern)
 		return m, nil
 	}
 	var err error

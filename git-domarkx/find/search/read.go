@@ -3,16 +3,15 @@ package search
 import (
 	"context"
 	"runtime"
-	"sync"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // A reading decodes blocks in parallel, on all processors.
 type reading struct {
 	ctx     context.Context
 	jobs    chan blockRows
-	running sync.WaitGroup
-	lock    sync.Mutex
-	err     error
+	workers errgroup.Group
 }
 
 // blockRows is a stored block, and hits in it.
@@ -26,10 +25,9 @@ func readBlocks(ctx context.Context, m *matching, work func(s *snippets, b *bloc
 	workers := runtime.GOMAXPROCS(0)
 	r := &reading{ctx: ctx, jobs: make(chan blockRows, 4*workers)}
 	for range workers {
-		r.running.Go(func() {
+		r.workers.Go(func() (err error) {
 			s := snippets{m: m}
 			var b block
-			var err error
 			for job := range r.jobs {
 				if err != nil || ctx.Err() != nil { // the blocks are only received
 					continue
@@ -38,11 +36,7 @@ func readBlocks(ctx context.Context, m *matching, work func(s *snippets, b *bloc
 					err = work(&s, &b, job.rows)
 				}
 			}
-			if err != nil {
-				r.lock.Lock()
-				defer r.lock.Unlock()
-				r.err = err
-			}
+			return err
 		})
 	}
 	return r
@@ -62,6 +56,5 @@ func (r *reading) block(d *database, message int64, rows []*row) {
 // end waits until all blocks are decoded, and returns the first error.
 func (r *reading) end() error {
 	close(r.jobs)
-	r.running.Wait()
-	return r.err
+	return r.workers.Wait()
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
 	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
@@ -139,12 +140,6 @@ func removeIndex(path string) error {
 
 // isDamaged reports whether an error means that the index must be made again.
 func isDamaged(err error) bool {
-	if errors.Is(err, errForeign) || errors.Is(err, os.ErrNotExist) || errors.Is(err, errBlock) {
-		return true
-	}
-	switch sqlite3.Primary(err) {
-	case sqlite3.Corrupt, sqlite3.NotDatabase, sqlite3.Failed, sqlite3.CannotOpen, sqlite3.Constraint, sqlite3.ReadFailed, sqlite3.Mismatch:
-		return true
-	}
-	return false
+	return errors.Is(err, errForeign) || errors.Is(err, os.ErrNotExist) || errors.Is(err, errBlock) ||
+		slices.Contains([]int{sqlite3.Corrupt, sqlite3.NotDatabase, sqlite3.Failed, sqlite3.CannotOpen, sqlite3.Constraint, sqlite3.ReadFailed, sqlite3.Mismatch}, sqlite3.Primary(err))
 }

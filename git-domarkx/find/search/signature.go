@@ -17,11 +17,6 @@ const (
 	runSize      = 3
 )
 
-// signatureBits returns the logarithm of the number of bits for a text.
-func signatureBits(size int) int {
-	return min(max(bits.Len(uint(size/8)), signatureMin), signatureMax)
-}
-
 // hashRun returns the hash of a run, which is in the lower three bytes of its argument.
 func hashRun(run uint32) uint32 { return (run | foldRun) << 8 * 0x9e3779b1 }
 
@@ -30,7 +25,7 @@ func hashRun(run uint32) uint32 { return (run | foldRun) << 8 * 0x9e3779b1 }
 const foldRun = 0x202020
 
 func sign(text []byte) signature {
-	log := signatureBits(len(text))
+	log := min(max(bits.Len(uint(len(text)/8)), signatureMin), signatureMax)
 	s := make(signature, 1<<log/8)
 	for i := range max(0, len(text)-runSize+1) {
 		at := hashRun(run(text[i:])) >> (32 - log)

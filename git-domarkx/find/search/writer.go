@@ -6,6 +6,7 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/find/search/content"
+	"github.com/domarkx/domarkx/gitstore/derived"
 )
 
 // Kinds of facets.
@@ -135,18 +136,13 @@ func encodeLeaf(entries []leafEntry) []byte {
 func decodeLeaf(data []byte) ([]leafEntry, error) {
 	entries := make([]leafEntry, 0, 16)
 	var last leafEntry
-	for len(data) > 0 {
-		message, n := binary.Varint(data)
-		if n <= 0 {
-			return nil, errBlock
-		}
-		date, m := binary.Varint(data[n:])
-		if m <= 0 {
-			return nil, errBlock
-		}
-		data = data[n+m:]
-		last = leafEntry{last.message + message, last.date + date}
+	d := derived.NewDecoder(string(data))
+	for d.More() {
+		last = leafEntry{last.message + d.Varint(), last.date + d.Varint()}
 		entries = append(entries, last)
+	}
+	if d.Bad() {
+		return nil, errBlock
 	}
 	return entries, nil
 }

@@ -36,42 +36,31 @@ func (c *Message) Set(m domarkx.Message) {
 		if i > 0 && len(c.Text) > 0 {
 			c.Text = append(c.Text, '\n')
 		}
-		switch {
-		case b.Type != domarkx.CodeBlock || !isCall(b.Language):
-			c.Text = append(c.Text, b.Text...)
-			c.Prose = append(append(c.Prose, b.Text...), '\n')
-		default:
-			c.addCall(b.Text, b.Language == toolcall.Language)
+		if call := b.Language == toolcall.Language; b.Type == domarkx.CodeBlock && (call || b.Language == toolcall.ResultLanguage) {
+			c.addCall(b.Text, call)
+			continue
 		}
+		c.Text = append(c.Text, b.Text...)
+		c.Prose = append(append(c.Prose, b.Text...), '\n')
 	}
-}
-
-func isCall(language string) bool {
-	return language == toolcall.Language || language == toolcall.ResultLanguage
 }
 
 func (c *Message) addCall(text string, call bool) {
 	resource, tool := "", ""
-	s := jsonScanner{data: text, out: c.Text}
-	for s.next() {
-		value := s.out[s.start:]
-		if s.isString {
-			value = value[1 : len(value)-s.closing]
-		}
+	c.Text = scanJSON(c.Text, text, func(key string, depth int, isString bool, value []byte) {
 		c.Calls = append(append(c.Calls, value...), '\n')
 		switch {
-		case !call || !s.isString:
-		case s.depth == 1 && s.key == "resource":
+		case !call || !isString:
+		case depth == 1 && key == "resource":
 			resource = string(value)
-		case s.depth == 1 && s.key == "tool":
+		case depth == 1 && key == "tool":
 			tool = string(value)
-		case s.depth > 1 && isPathKey(s.key):
+		case depth > 1 && isPathKey(key):
 			c.addPath(string(value))
-		case s.depth > 1:
+		case depth > 1:
 			c.addPatch(string(value))
 		}
-	}
-	c.Text = s.out
+	})
 	if tool != "" {
 		c.Tools = append(c.Tools, tool)
 	}

@@ -7,124 +7,78 @@ import (
 	"unicode/utf8"
 )
 
-// A jsonScanner copies JSON to out without the escapes in strings, and stops after each value that is a string or
-// number. It also copies text that is not valid JSON, and what follows the last value.
-type jsonScanner struct {
-	data string
-	pos  int
-	out  []byte
-
-	// Set when next returns true:
-	start    int    // position of the value in out
-	isString bool   // whether the value is a string, with a quote before it and closing bytes after it
-	closing  int    // number of bytes after the value that close it: 1, or 0 if the text ends in the string
-	key      string // name of the member that is the value, or that contains the value in arrays
-	depth    int    // number of objects and arrays that contain the value
-}
-
-func (s *jsonScanner) next() bool {
-	for s.pos < len(s.data) {
-		c := s.data[s.pos]
-		switch {
+// scanJSON appends JSON to out without the escapes in strings. It calls found with each value that is a string or number:
+// the name of the member that is the value, or that contains the value in arrays; the number of objects and arrays that
+// contain it; and the value, without quotes. It also copies text that is not valid JSON.
+func scanJSON(out []byte, data string, found func(key string, depth int, isString bool, value []byte)) []byte {
+	key, depth := "", 0
+	for data != "" {
+		start := len(out)
+		switch c := data[0]; {
 		case c == '"':
-			s.start, s.isString = len(s.out), true
-			s.string()
-			if !s.isKey() {
-				return true
+			out, data = appendString(append(out, '"'), data[1:])
+			value := out[start+1:]
+			if strings.HasPrefix(data, `"`) {
+				out, data = append(out, '"'), data[1:]
 			}
-			s.key = string(s.out[s.start+1 : len(s.out)-s.closing])
+			if strings.HasPrefix(strings.TrimLeft(data, " \n\t\r"), ":") {
+				key = string(value)
+			} else {
+				found(key, depth, true, value)
+			}
 			continue
 		case c == '-' || c >= '0' && c <= '9':
-			s.start, s.isString, s.closing = len(s.out), false, 0
-			end := s.pos
-			for end < len(s.data) && strings.IndexByte("+-.eE0123456789", s.data[end]) >= 0 {
-				end++
-			}
-			s.out = append(s.out, s.data[s.pos:end]...)
-			s.pos = end
-			return true
+			rest := strings.TrimLeft(data, "+-.eE0123456789")
+			out, data = append(out, data[:len(data)-len(rest)]...), rest
+			found(key, depth, false, out[start:])
+			continue
 		case c == '{' || c == '[':
-			s.depth++
+			depth++
 		case c == '}' || c == ']':
-			s.depth--
+			depth--
 		}
-		s.out = append(s.out, c)
-		s.pos++
+		out, data = append(out, data[0]), data[1:]
 	}
-	return false
+	return out
 }
 
-// isKey reports whether a colon follows, so that the string before it is a member's name.
-func (s *jsonScanner) isKey() bool {
-	rest := s.data[s.pos:]
-	for rest != "" && (rest[0] == ' ' || rest[0] == '\n' || rest[0] == '\t' || rest[0] == '\r') {
-		rest = rest[1:]
-	}
-	return rest != "" && rest[0] == ':'
-}
-
-// string copies a string with its quotes.
-func (s *jsonScanner) string() {
-	s.out = append(s.out, '"')
-	s.pos++
-	for s.pos < len(s.data) {
-		n := strings.IndexAny(s.data[s.pos:], "\"\\")
+// appendString appends a string up to its closing quote, without escapes, and returns the rest.
+func appendString(out []byte, data string) ([]byte, string) {
+	for {
+		n := strings.IndexAny(data, "\"\\")
 		if n < 0 {
-			n = len(s.data) - s.pos
+			return append(out, data...), ""
 		}
-		s.out = append(s.out, s.data[s.pos:s.pos+n]...)
-		s.pos += n
-		if s.pos == len(s.data) {
-			break
+		if out, data = append(out, data[:n]...), data[n:]; data[0] == '"' {
+			return out, data
 		}
-		if s.data[s.pos] == '"' {
-			s.out = append(s.out, '"')
-			s.pos++
-			s.closing = 1
-			return
-		}
-		s.escape()
+		out, data = appendEscaped(out, data[1:])
 	}
-	s.closing = 0
 }
 
-// escape copies the character that an escape stands for.
-func (s *jsonScanner) escape() {
-	s.pos++
-	if s.pos == len(s.data) {
-		s.out = append(s.out, '\\')
-		return
+// appendEscaped appends the character that an escape stands for, given what follows the backslash, and returns the rest.
+func appendEscaped(out []byte, data string) ([]byte, string) {
+	if data == "" {
+		return append(out, '\\'), ""
 	}
-	c := s.data[s.pos]
-	s.pos++
-	switch c {
-	case 'n':
-		c = '\n'
-	case 't':
-		c = '\t'
-	case 'r':
-		c = '\r'
-	case 'b':
-		c = '\b'
-	case 'f':
-		c = '\f'
-	case 'u':
-		r, ok := hex4(s.data[s.pos:])
-		if !ok {
-			s.out = append(s.out, '\\', 'u')
-			return
-		}
-		s.pos += 4
-		if low, ok := strings.CutPrefix(s.data[s.pos:], `\u`); ok && utf16.IsSurrogate(r) {
-			if low, ok := hex4(low); ok && utf16.DecodeRune(r, low) != utf8.RuneError {
-				r = utf16.DecodeRune(r, low)
-				s.pos += 6
-			}
-		}
-		s.out = utf8.AppendRune(s.out, r)
-		return
+	c, rest := data[0], data[1:]
+	if i := strings.IndexByte("ntrbf", c); i >= 0 {
+		c = "\n\t\r\b\f"[i]
 	}
-	s.out = append(s.out, c)
+	if c != 'u' {
+		return append(out, c), rest
+	}
+	r, ok := hex4(rest)
+	if !ok {
+		return append(out, '\\', 'u'), rest
+	}
+	rest = rest[4:]
+	if low, ok := strings.CutPrefix(rest, `\u`); ok {
+		if low, ok := hex4(low); ok && utf16.DecodeRune(r, low) != utf8.RuneError {
+			r, rest = utf16.DecodeRune(r, low), rest[6:]
+		}
+	}
+	return utf8.AppendRune(out, r), rest
 }
 
 func hex4(s string) (rune, bool) {
