@@ -35,7 +35,7 @@ func AgentTrace(path string, lines []Line, id, revision string, when time.Time, 
 	conversations := []jsonvalue.Value{}
 	for _, k := range order {
 		var members []any
-		contributor := jsonvalue.ObjectOf("type", k.source.contributor())
+		contributor := jsonvalue.ObjectOf("type", contributors[k.source])
 		if k.model != "" {
 			contributor = contributor.With("model_id", jsonvalue.StringValue(k.model))
 		}
@@ -57,12 +57,5 @@ func AgentTrace(path string, lines []Line, id, revision string, when time.Time, 
 		"files", jsonvalue.ArrayValue(jsonvalue.ObjectOf("path", path, "conversations", jsonvalue.ArrayValue(conversations...))))...)
 }
 
-func (s Source) contributor() string {
-	switch s {
-	case Session:
-		return "ai"
-	case Unclear, Expired:
-		return "unknown"
-	}
-	return "human"
-}
+// contributors are the terms of Agent Trace for the kinds of authors.
+var contributors = map[Source]string{Person: "human", Session: "ai", Unclear: "unknown", Expired: "unknown"}

@@ -40,12 +40,11 @@ func (m *Manager) newBook(ctx context.Context, many bool) (*book, error) {
 			if v.Expired != nil {
 				continue // the next version with files has its changes, too
 			}
+			i := len(b.versions)
+			b.versions = append(b.versions, events.Event{Version: v, Workspace: tip.Workspace})
 			if !many {
-				b.any = append(b.any, len(b.versions))
-				b.versions = append(b.versions, events.Event{Version: v, Workspace: tip.Workspace})
-				continue
-			}
-			if err := b.add(ctx, m, events.Event{Version: v, Workspace: tip.Workspace}, resources); err != nil {
+				b.any = append(b.any, i)
+			} else if err := b.add(ctx, m, i, resources); err != nil {
 				return nil, err
 			}
 		}
@@ -53,10 +52,9 @@ func (m *Manager) newBook(ctx context.Context, many bool) (*book, error) {
 	return b, nil
 }
 
-// add adds a version. It compares it with the first parent that is here: a path that is equal there was not changed.
-func (b *book) add(ctx context.Context, m *Manager, w events.Event, resources map[string][]domarkx.ResourceVersion) error {
-	i := len(b.versions)
-	b.versions = append(b.versions, w)
+// add notes what a version changed. It compares it with the first parent that is here: a path that is equal there was not changed.
+func (b *book) add(ctx context.Context, m *Manager, i int, resources map[string][]domarkx.ResourceVersion) error {
+	v := b.versions[i].Version
 	load := func(id string) ([]domarkx.ResourceVersion, error) {
 		if known, ok := resources[id]; ok {
 			return known, nil
@@ -67,12 +65,12 @@ func (b *book) add(ctx context.Context, m *Manager, w events.Event, resources ma
 		}
 		return v.Resources, err
 	}
-	now, err := load(w.Version.ID)
+	now, err := load(v.ID)
 	if err != nil {
 		return err
 	}
-	delete(resources, w.Version.ID) // its children came before it
-	for _, parent := range w.Version.Parents {
+	delete(resources, v.ID) // its children came before it
+	for _, parent := range v.Parents {
 		parent, _, err := m.withFiles(ctx, parent)
 		if err == nil && parent == "" {
 			break
@@ -87,7 +85,7 @@ func (b *book) add(ctx context.Context, m *Manager, w events.Event, resources ma
 		if err != nil {
 			return err
 		}
-		if sameResources(was, now) {
+		if slices.EqualFunc(was, now, func(a, b domarkx.ResourceVersion) bool { return a.ID == b.ID && a.Config.Equal(b.Config) }) {
 			err = b.compare(ctx, m, i, was, now)
 			if !errors.Is(err, domarkx.ErrCorrupt) {
 				return err
@@ -97,11 +95,6 @@ func (b *book) add(ctx context.Context, m *Manager, w events.Event, resources ma
 	}
 	b.any = append(b.any, i)
 	return nil
-}
-
-// sameResources reports whether two versions have the same resources, with the same configuration.
-func sameResources(a, b []domarkx.ResourceVersion) bool {
-	return slices.EqualFunc(a, b, func(a, b domarkx.ResourceVersion) bool { return a.ID == b.ID && a.Config.Equal(b.Config) })
 }
 
 // compare notes the names of the files that differ between the resources of two versions.

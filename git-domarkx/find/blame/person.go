@@ -82,10 +82,8 @@ func (t *trace) commit(ctx context.Context, commit, path string, open []place) e
 	}
 	past := there.past
 	now := contentOf(t.s.m.git.Hash, past.seed, data)
-	for _, p := range open {
-		if p.at >= len(now.lines) {
-			return nil
-		}
+	if slices.ContainsFunc(open, func(p place) bool { return p.at >= len(now.lines) }) {
+		return nil
 	}
 	return there.follow(ctx, now, len(past.events), open)
 }

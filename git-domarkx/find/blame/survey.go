@@ -15,7 +15,7 @@ type survey struct {
 	m         *Manager
 	book      *book
 	sessions  map[string]*session
-	users     map[string][]string // workspace → sessions that work in it under another name; nil until needed
+	attached  map[string]string   // session → workspace in which it works under another name; nil until needed
 	histories map[string]*history // by path
 }
 
@@ -26,20 +26,20 @@ func (m *Manager) newSurvey(ctx context.Context, many bool) (*survey, error) {
 
 // usersOf returns the sessions that are attached to a workspace on this machine.
 func (s *survey) usersOf(ctx context.Context, workspace string) ([]string, error) {
-	if s.users == nil {
-		s.users = map[string][]string{}
-		attached, err := local.Attached(ctx, s.m.state)
-		if err != nil {
+	if s.attached == nil {
+		var err error
+		if s.attached, err = local.Attached(ctx, s.m.state); err != nil {
 			return nil, err
 		}
-		for session, workspace := range attached {
-			s.users[workspace] = append(s.users[workspace], session)
-		}
-		for _, names := range s.users {
-			slices.Sort(names)
+	}
+	var users []string
+	for session, in := range s.attached {
+		if in == workspace {
+			users = append(users, session)
 		}
 	}
-	return s.users[workspace], nil
+	slices.Sort(users)
+	return users, nil
 }
 
 // session loads the newest snapshot of a session. It returns nil if there is none.

@@ -3,7 +3,6 @@ package blame
 import (
 	"bytes"
 	"context"
-	"iter"
 	"slices"
 	"strings"
 )
@@ -44,21 +43,18 @@ func Extend(ranges []Range, n int) []Range {
 	return append(ranges, Range{n, n})
 }
 
-// Texts looks up lines of many texts. It calls each with the lines of the ranges of one text after the other.
-// An error of each ends it.
-func (m *Manager) Texts(ctx context.Context, texts iter.Seq[Text], each func([]Line) error) error {
+// Texts looks up lines of many texts. It calls each with the number of a text and the lines of its ranges.
+func (m *Manager) Texts(ctx context.Context, texts []Text, each func(int, []Line)) error {
 	s, err := m.newSurvey(ctx, true)
 	if err != nil {
 		return err
 	}
-	for text := range texts {
+	for i, text := range texts {
 		lines, err := s.lines(ctx, text)
 		if err != nil {
 			return err
 		}
-		if err := each(lines); err != nil {
-			return err
-		}
+		each(i, lines)
 	}
 	return nil
 }

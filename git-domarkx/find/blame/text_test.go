@@ -35,7 +35,7 @@ func TestTexts(t *testing.T) {
 	}
 	want := []string{"new=talk#0 hand@tip", "old hand@tip", "first@base staged", "x"}
 	var got []string
-	err := d.m.Texts(t.Context(), slices.Values(texts), func(found []blame.Line) error {
+	err := d.m.Texts(t.Context(), texts, func(_ int, found []blame.Line) {
 		var words []string
 		for _, line := range found {
 			word := line.Text + author(line.Origin)
@@ -51,7 +51,6 @@ func TestTexts(t *testing.T) {
 			words = append(words, word)
 		}
 		got = append(got, strings.Join(words, " "))
-		return nil
 	})
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("got  %q, %v\nwant %q", got, err, want)

@@ -24,10 +24,7 @@ func (t *trace) named(ctx context.Context, path string) (*trace, error) {
 		return t, nil
 	}
 	past, err := t.s.history(ctx, path)
-	if err != nil {
-		return nil, err
-	}
-	return &trace{s: t.s, past: past, path: path, found: t.found, known: t.known}, nil
+	return &trace{s: t.s, past: past, path: path, found: t.found, known: t.known}, err
 }
 
 // follow finds the origins of lines of a text. It considers only the events before limit.

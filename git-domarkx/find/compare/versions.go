@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/rogpeppe/go-internal/diff"
 
@@ -45,10 +46,7 @@ func Versions(ctx context.Context, store *gitstore.Store, a, b domarkx.Version, 
 			continue
 		}
 		err := store.DiffVersions(ctx, old, now, func(path string, x, y *domarkx.File) error {
-			at := id
-			if path != "" {
-				at += "/" + path
-			}
+			at := strings.TrimSuffix(id+"/"+path, "/")
 			text, err := diffFile(ctx, store, at, *cmp.Or(x, &domarkx.File{}), *cmp.Or(y, &domarkx.File{}))
 			if err != nil || text == nil {
 				return err
@@ -66,9 +64,7 @@ func Versions(ctx context.Context, store *gitstore.Store, a, b domarkx.Version, 
 func manifest(v domarkx.Version) []byte {
 	var b bytes.Buffer
 	for _, r := range v.Resources {
-		b.WriteString(r.ID + " (" + r.Type + "): ")
-		b.Write(r.Config.AppendJSON(nil, "", "  "))
-		b.WriteByte('\n')
+		fmt.Fprintf(&b, "%s (%s): %s\n", r.ID, r.Type, r.Config.AppendJSON(nil, "", "  "))
 	}
 	return b.Bytes()
 }
@@ -114,7 +110,8 @@ var regular = domarkx.File{Type: domarkx.Regular, Mode: 0o644}
 // none.
 func diffText(path string, a, b domarkx.File, x, y []byte) []byte {
 	same := bytes.Equal(x, y)
-	if same && a.Type == b.Type && sameAttributes(a, b) {
+	if same && a.Type == b.Type && gitMode(a) == gitMode(b) && a.HasOwner == b.HasOwner && a.UID == b.UID && a.GID == b.GID && a.Major == b.Major &&
+		a.Minor == b.Minor && a.HardLink == b.HardLink && len(changedXattrs(a, b)) == 0 {
 		return nil
 	}
 	text := diffHead(path, a, b)
@@ -186,11 +183,6 @@ func gitMode(f domarkx.File) uint32 {
 		return kinds[f.Type]
 	}
 	return kinds[f.Type] | f.Mode
-}
-
-func sameAttributes(a, b domarkx.File) bool {
-	return gitMode(a) == gitMode(b) && a.HasOwner == b.HasOwner && a.UID == b.UID && a.GID == b.GID && a.Major == b.Major &&
-		a.Minor == b.Minor && a.HardLink == b.HardLink && len(changedXattrs(a, b)) == 0
 }
 
 // changedXattrs returns the names of the extended attributes that differ between two files.

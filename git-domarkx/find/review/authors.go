@@ -33,12 +33,7 @@ func (m *Manager) authors(ctx context.Context, c compared, r *Review, contents [
 		}
 		f.attribute(nil)
 	}
-	n := 0
-	err = m.blame().Texts(ctx, slices.Values(texts), func(lines []blame.Line) error {
-		r.Files[asked[n]].attribute(lines)
-		n++
-		return nil
-	})
+	err = m.blame().Texts(ctx, texts, func(i int, lines []blame.Line) { r.Files[asked[i]].attribute(lines) })
 	for _, f := range r.Files {
 		r.Lines.add(f.Lines)
 	}
@@ -79,7 +74,7 @@ func (f *File) attribute(lines []blame.Line) {
 			case '+':
 				origin := blame.Origin{Source: blame.Unclear, Message: -1}
 				if len(lines) > 0 && lines[0].Number == n {
-					if sameLine(lines[0].Text, line[1:]) {
+					if strings.TrimSuffix(lines[0].Text, "\r") == strings.TrimSuffix(line[1:], "\r") { // Git may convert line ends
 						origin = lines[0].Origin
 					}
 					lines = lines[1:]
@@ -92,9 +87,6 @@ func (f *File) attribute(lines []blame.Line) {
 		}
 	}
 }
-
-// sameLine reports whether a line of a file is a line of a diff: Git may convert line ends.
-func sameLine(a, b string) bool { return strings.TrimSuffix(a, "\r") == strings.TrimSuffix(b, "\r") }
 
 // credit adds line n of the new file to those of its author, and returns the source.
 func (h *Hunk) credit(o blame.Origin, n int) string {

@@ -80,40 +80,39 @@ var exitLine = sync.OnceValue(func() *regexp.Regexp {
 
 // exitOf returns the exit status in a result, if there is one, and what the result says.
 func exitOf(o toolcall.Outcome) (*int, string) {
-	status := "ok"
-	text := o.Message
+	text, codes := o.Message, []string{}
 	if o.OK {
+		text = textOf(o.Result)
 		for _, name := range []string{"exit_code", "exitCode", "exit_status"} {
 			if v, ok := o.Result.Get(name); ok && v.Kind() == jsonvalue.Number {
-				if code, err := strconv.Atoi(v.Text()); err == nil {
-					return &code, statusOf(code)
-				}
+				codes = append(codes, v.Text())
 			}
 		}
-		text = textOf(o.Result)
-	} else if status = o.Code; status == "" || status == domarkx.CodeFailed {
-		status = "failed"
 	}
 	head, tail := text[:min(len(text), 300)], text[max(0, len(text)-300):]
 	for _, part := range []string{head, tail} {
 		if found := exitLine().FindStringSubmatch(part); found != nil {
-			if code, err := strconv.Atoi(found[1]); err == nil {
-				return &code, statusOf(code)
-			}
+			codes = append(codes, found[1])
 		}
 	}
 	if o.OK && !strings.HasPrefix(strings.TrimSpace(text), "Command running in background") && !strings.Contains(head, "Process running with session ID") {
-		zero := 0
-		return &zero, status
+		codes = append(codes, "0")
 	}
-	return nil, status
-}
-
-func statusOf(code int) string {
-	if code == 0 {
-		return "ok"
+	for _, text := range codes {
+		switch code, err := strconv.Atoi(text); {
+		case err == nil && code == 0:
+			return &code, "ok"
+		case err == nil:
+			return &code, "failed"
+		}
 	}
-	return "failed"
+	switch {
+	case o.OK:
+		return nil, "ok"
+	case o.Code == "" || o.Code == domarkx.CodeFailed:
+		return nil, "failed"
+	}
+	return nil, o.Code
 }
 
 // textOf returns the output in the result of a command.

@@ -82,8 +82,7 @@ func (m *Manager) fork(ctx context.Context, c *compared, a, b string) error {
 	if errors.As(err, &failed) && failed.Code == 1 {
 		return fmt.Errorf("range %q: a commit that both have: %w; in a shallow clone, fetch more of it (git fetch --unshallow)", c.name, domarkx.ErrNotFound)
 	}
-	c.from = strings.TrimSpace(string(out))
-	c.since = c.from
+	m.after(c, strings.TrimSpace(string(out)))
 	return err
 }
 
@@ -139,6 +138,10 @@ func (m *Manager) branch(ctx context.Context, c *compared) error {
 		m.after(c, "")
 		return nil
 	}
+	more := ""
+	if c.fresh {
+		more = " and what is not committed"
+	}
 	for _, name := range append([]string{"@{upstream}"}, m.defaults(ctx)...) {
 		base := m.find(ctx, name)
 		if base == "" {
@@ -148,18 +151,11 @@ func (m *Manager) branch(ctx context.Context, c *compared) error {
 			name = strings.TrimSpace(string(out))
 		}
 		c.name = name + "...HEAD"
-		if err := m.fork(ctx, c, base, head); err != nil {
-			return err
-		}
-		if c.fresh {
-			c.name += " and what is not committed"
-		}
-		return nil
+		err := m.fork(ctx, c, base, head)
+		c.name += more
+		return err
 	}
-	c.name = "the last commit"
-	if c.fresh {
-		c.name += " and what is not committed"
-	}
+	c.name = "the last commit" + more
 	m.after(c, m.find(ctx, head+"^"))
 	return ctx.Err()
 }

@@ -45,27 +45,22 @@ func Summary(l Lines) string {
 }
 
 // FileSummary describes the change of a file.
-func FileSummary(f *File) string {
+func FileSummary(f *File) string { return fileSummary(f, true) }
+
+// fileSummary is like [FileSummary], but leaves out absent parts unless all is set.
+func fileSummary(f *File, all bool) string {
 	switch {
 	case f.Binary:
 		return f.Status + ", binary"
 	case f.Submodule:
 		return f.Status + ", submodule"
 	}
-	return fmt.Sprintf("+%d -%d (%d by models, %d by persons, %d unknown)", f.Lines.Added, f.Lines.Removed, f.Lines.Model, f.Lines.Person, f.Lines.Unknown)
-}
-
-// fileSummary is like [FileSummary], but leaves out absent parts.
-func fileSummary(f *File) string {
-	if f.Binary || f.Submodule {
-		return FileSummary(f)
-	}
 	var by []string
 	for _, part := range []struct {
 		n    int
 		what string
 	}{{f.Lines.Model, "by models"}, {f.Lines.Person, "by persons"}, {f.Lines.Unknown, "unknown"}} {
-		if part.n > 0 {
+		if all || part.n > 0 {
 			by = append(by, strconv.Itoa(part.n)+" "+part.what)
 		}
 	}

@@ -35,10 +35,10 @@ func (m *Manager) diff(ctx context.Context, c compared, paths []string) ([]File,
 	command.Args = append(append(command.Args, "--"), paths...)
 	if c.fresh {
 		index, done, err := m.withNew(ctx)
+		defer done()
 		if err != nil {
 			return nil, err
 		}
-		defer done()
 		if index != "" {
 			command.Env = []string{"GIT_INDEX_FILE=" + index}
 		}
@@ -82,6 +82,7 @@ func (m *Manager) withNew(ctx context.Context) (index string, done func(), err e
 
 func parse(out []byte) ([]File, error) {
 	files := []File{}
+	begins := func(with string) bool { return bytes.HasPrefix(out, []byte(with)) }
 	for len(out) > 0 {
 		line := cutLine(&out)
 		if !strings.HasPrefix(line, "diff --git ") {
@@ -92,15 +93,12 @@ func parse(out []byte) ([]File, error) {
 		if n := len(names) / 2; len(names)%2 == 1 { // "a/X b/X", unless other lines name it
 			f.old, f.new = named(names[:n]), named(names[n+1:])
 		}
-		for len(out) > 0 && !bytes.HasPrefix(out, []byte("@@ ")) && !bytes.HasPrefix(out, []byte("diff --git ")) {
-			if bytes.HasPrefix(out, []byte("* Unmerged path ")) {
-				break
-			}
+		for len(out) > 0 && !begins("@@ ") && !begins("diff --git ") && !begins("* Unmerged path ") {
 			line = cutLine(&out)
 			f.Header = append(f.Header, line)
 			f.head(line)
 		}
-		for bytes.HasPrefix(out, []byte("@@ ")) {
+		for begins("@@ ") {
 			h, err := parseHunk(&out)
 			if err != nil {
 				return nil, err
@@ -127,38 +125,27 @@ func cutLine(out *[]byte) string {
 
 // head reads a line between "diff --git" and the first hunk.
 func (f *File) head(line string) {
-	cut := func(prefix string) (string, bool) { return strings.CutPrefix(line, prefix) }
-	if name, ok := cut("--- "); ok && name != os.DevNull {
-		f.old = named(strings.TrimSuffix(name, "\t"))
+	words, mode := strings.Fields(line), ""
+	for prefix, at := range map[string]*string{"--- ": &f.old, "+++ ": &f.new} {
+		if name, ok := strings.CutPrefix(line, prefix); ok && name != os.DevNull {
+			*at = named(strings.TrimSuffix(name, "\t"))
+		}
 	}
-	if name, ok := cut("+++ "); ok && name != os.DevNull {
-		f.new = named(strings.TrimSuffix(name, "\t"))
-	}
-	if name, ok := cut("rename from "); ok {
+	switch name, isOld := strings.CutPrefix(line, "rename from "); {
+	case isOld:
 		f.old, f.Status = gitcmd.UnquotedPath(name), "renamed"
-	}
-	if name, ok := cut("rename to "); ok {
-		f.new = gitcmd.UnquotedPath(name)
-	}
-	if mode, ok := cut("new file mode "); ok {
-		f.Status = "added"
-		f.mode(mode)
-	}
-	if mode, ok := cut("deleted file mode "); ok {
-		f.Status = "deleted"
-		f.mode(mode)
-	}
-	if ids, ok := cut("index "); ok {
-		ids, mode, _ := strings.Cut(ids, " ")
-		f.oldID, f.newID, _ = strings.Cut(ids, "..")
-		f.mode(mode)
-	}
-	if strings.HasPrefix(line, "Binary files ") {
+	case strings.HasPrefix(line, "rename to "):
+		f.new = gitcmd.UnquotedPath(strings.TrimPrefix(line, "rename to "))
+	case strings.HasPrefix(line, "new file mode "):
+		f.Status, mode = "added", words[len(words)-1]
+	case strings.HasPrefix(line, "deleted file mode "):
+		f.Status, mode = "deleted", words[len(words)-1]
+	case strings.HasPrefix(line, "index ") && len(words) > 1: // index OLD..NEW [MODE]
+		f.oldID, f.newID, _ = strings.Cut(words[1], "..")
+		mode = words[len(words)-1]
+	case strings.HasPrefix(line, "Binary files "):
 		f.Binary = true
 	}
-}
-
-func (f *File) mode(mode string) {
 	f.Submodule = f.Submodule || mode == fmt.Sprintf("%o", odb.ModeSubmodule)
 	f.link = f.link || mode == "120000"
 }

@@ -1,6 +1,7 @@
 package review
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -51,10 +52,9 @@ func (m *Manager) Living(ctx context.Context, session string, k int) ([]Living, 
 	if err != nil {
 		return nil, err
 	}
-	all, n := []Living{}, 0
-	err = m.blame().Texts(ctx, slices.Values(texts), func(lines []blame.Line) error {
-		text := texts[n]
-		n++
+	all := []Living{}
+	err = m.blame().Texts(ctx, texts, func(i int, lines []blame.Line) {
+		text := texts[i]
 		secret := mask.content(text.Path, text.Data)
 		var own []blame.Line
 		for _, line := range lines {
@@ -66,7 +66,6 @@ func (m *Manager) Living(ctx context.Context, session string, k int) ([]Living, 
 		if len(own) > 0 {
 			all = append(all, Living{mask.text(text.Path), own})
 		}
-		return nil
 	})
 	return all, err
 }
@@ -79,14 +78,11 @@ func (m *Manager) changedBy(ctx context.Context, entries []domarkx.Entry, k int)
 		first--
 	}
 	for _, e := range entries[:first] {
-		if e.Link != "" {
-			before = e.Link
-		}
+		before = cmp.Or(e.Link, before)
 	}
 	for _, e := range entries[k:] {
-		if e.Link != "" && e.Link != before {
-			after = e.Link
-			break
+		if e.Link != before {
+			after = cmp.Or(after, e.Link)
 		}
 	}
 	if after == "" {

@@ -89,6 +89,18 @@ func (w *markdownWriter) first(n, some int) int {
 	return n
 }
 
+// list writes the first things of a list, at least some, and says how many more there are.
+func list[T any](w *markdownWriter, all []T, some int, before, what string, write func(T)) {
+	n := w.first(len(all), some)
+	for _, one := range all[:n] {
+		if w.isFull() {
+			break
+		}
+		write(one)
+	}
+	w.more(len(all), n, before, what)
+}
+
 // more says that things were left out.
 func (w *markdownWriter) more(n, shown int, before, what string) {
 	if n > shown {
@@ -147,21 +159,19 @@ func longest(s string) int {
 func (w *markdownWriter) review(r *Review) {
 	fmt.Fprintf(w, "### The conversation beside the diff: %s\n\n", code(w.cut(r.Range)))
 	fmt.Fprintf(w, "**%s** in %s\n\n", Summary(r.Lines), html.Count(len(r.Files), "file"))
-	n := w.first(len(r.Models), 3)
-	for _, m := range r.Models[:n] {
-		fmt.Fprintf(w, "- %s by %s\n", html.Count(m.Lines, "line"), modelName(m.Model, w))
-	}
-	w.more(len(r.Models), n, "- ", "model")
+	list(w, r.Models, 3, "- ", "model", func(m Share) {
+		name := "a model that is not recorded"
+		if m.Model != "" {
+			name = code(w.cut(m.Model))
+		}
+		fmt.Fprintf(w, "- %s by %s\n", html.Count(m.Lines, "line"), name)
+	})
 	if !r.Recorded && r.Lines.Added > 0 {
 		w.WriteString("\nNo session here recorded which files it changed.\n")
 	}
 	w.missing(r)
-	n = w.first(len(r.Sessions), 3)
-	for _, s := range r.Sessions[:n] {
-		w.session(s)
-	}
-	w.more(len(r.Sessions), n, "\n", "session")
-	n = min(len(r.Files), w.files)
+	list(w, r.Sessions, 3, "\n", "session", w.session)
+	n := min(len(r.Files), w.files)
 	w.short = w.short || n < len(r.Files)
 	for i := range r.Files[:n] {
 		if w.isFull() {
@@ -172,25 +182,14 @@ func (w *markdownWriter) review(r *Review) {
 	w.more(len(r.Files), n, "\n", "file")
 }
 
-func modelName(name string, w *markdownWriter) string {
-	if name == "" {
-		return "a model that is not recorded"
-	}
-	return code(w.cut(name))
-}
-
 // missing names the sessions that the remote does not have.
 func (w *markdownWriter) missing(r *Review) {
 	names := Missing(r)
 	if len(names) == 0 {
 		return
 	}
-	n := w.first(len(names), 3)
 	fmt.Fprintf(w, "\n**Not on %s, or only in part:**\n\n", code(w.cut(r.Remote)))
-	for _, name := range names[:n] {
-		fmt.Fprintf(w, "- %s\n", code(w.cut(name)))
-	}
-	w.more(len(names), n, "- ", "session")
+	list(w, names, 3, "- ", "session", func(name string) { fmt.Fprintf(w, "- %s\n", code(w.cut(name))) })
 }
 
 func (w *markdownWriter) session(s Session) {
@@ -199,14 +198,7 @@ func (w *markdownWriter) session(s Session) {
 		about = code(w.cut(s.Agent)) + ", " + about
 	}
 	fmt.Fprintf(w, "\n#### %s\n\n%s\n\n", code(w.cut(s.Name)), about)
-	n := w.first(len(s.Prompts), 2)
-	for _, p := range s.Prompts[:n] {
-		if w.isFull() {
-			break
-		}
-		w.prompt(p)
-	}
-	w.more(len(s.Prompts), n, "- ", "prompt")
+	list(w, s.Prompts, 2, "- ", "prompt", w.prompt)
 }
 
 func (w *markdownWriter) prompt(p Prompt) {
@@ -218,11 +210,7 @@ func (w *markdownWriter) prompt(p Prompt) {
 		at += " (" + html.Count(p.Lines, "line") + ")"
 	}
 	fmt.Fprintf(w, "- %s\n", at)
-	n := w.first(len(p.Commands), 1)
-	for _, c := range p.Commands[:n] {
-		fmt.Fprintf(w, "  - %s: %s\n", Exit(c), code(w.cut(c.Text)))
-	}
-	w.more(len(p.Commands), n, "  - ", "command")
+	list(w, p.Commands, 1, "  - ", "command", func(c Command) { fmt.Fprintf(w, "  - %s: %s\n", Exit(c), code(w.cut(c.Text))) })
 }
 
 // file writes a file, folded. The summary is HTML.
@@ -231,30 +219,22 @@ func (w *markdownWriter) file(f *File) {
 	if f.OldPath != "" {
 		name += html.Markupf(" from <code>%s</code>", w.cut(f.OldPath))
 	}
-	fmt.Fprintf(w, "\n<details><summary>%s %s</summary>\n", name, fileSummary(f))
-	n := w.first(len(f.Hunks), 1+hunksPer*w.limit)
-	for _, h := range f.Hunks[:n] {
-		w.hunk(h)
-	}
-	w.more(len(f.Hunks), n, "\n", "hunk")
+	fmt.Fprintf(w, "\n<details><summary>%s %s</summary>\n", name, fileSummary(f, false))
+	list(w, f.Hunks, 1+hunksPer*w.limit, "\n", "hunk", w.hunk)
 	w.WriteString("\n</details>\n")
 }
 
 func (w *markdownWriter) hunk(h Hunk) {
 	w.WriteString("\n")
-	n := w.first(len(h.Authors), 1)
-	for _, a := range h.Authors[:n] {
-		about := Describe(a)
-		if w.limit == 0 {
-			about = who(a)
-		}
-		fmt.Fprintf(w, "- %s\n", code(w.cut(about)))
+	describe := Describe
+	if w.limit == 0 {
+		describe = who
 	}
-	w.more(len(h.Authors), n, "- ", "author")
+	list(w, h.Authors, 1, "- ", "author", func(a Author) { fmt.Fprintf(w, "- %s\n", code(w.cut(describe(a)))) })
 	if len(h.Authors) == 0 {
 		w.WriteString("- only removes lines\n")
 	}
-	n = w.first(len(h.Lines), 0)
+	n := w.first(len(h.Lines), 0)
 	if n == 0 {
 		return
 	}
