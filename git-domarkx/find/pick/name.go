@@ -57,13 +57,10 @@ func (m Picker) FullName(ctx context.Context, part string) (string, error) {
 			fits = append(fits, name)
 		}
 	}
-	switch len(fits) {
-	case 0:
-		return part, nil
-	case 1:
-		return fits[0], nil
+	if len(fits) > 1 {
+		return "", &AmbiguousError{part, fits}
 	}
-	return "", &AmbiguousError{part, fits}
+	return append(fits, part)[0], nil
 }
 
 // place returns the N of @N.

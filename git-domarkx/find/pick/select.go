@@ -35,20 +35,16 @@ type Options struct {
 
 // Select returns the sessions of a list that match the options. The list must be sorted by name. Sessions
 // whose header cannot be read are omitted; their errors are joined and returned together with the rest. The
-// result is nil only if the options are invalid. It may be the list itself.
+// result is nil only if the options are invalid.
 func (m Picker) Select(ctx context.Context, list []domarkx.Info, o Options) ([]domarkx.Info, error) {
 	for _, pattern := range o.Patterns {
 		if _, err := path.Match(pattern, ""); err != nil {
 			return nil, fmt.Errorf("pattern %q: %w: expected a name, or a glob with * ? and [...]", pattern, domarkx.ErrInvalid)
 		}
 	}
-	selected := []domarkx.Info{}
+	selected := make([]domarkx.Info, 0, len(list))
 	var unread []error
-	all := list
-	if len(o.Patterns) == 0 && o.Tag == "" && o.Agent == "" && o.Branch == "" && list != nil {
-		selected, all = list, nil
-	}
-	for _, info := range all {
+	for _, info := range list {
 		if len(o.Patterns) > 0 && !slices.ContainsFunc(o.Patterns, func(p string) bool { return matchesName(p, info.Name) }) {
 			continue
 		}

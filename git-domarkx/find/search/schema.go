@@ -140,6 +140,6 @@ func removeIndex(path string) error {
 
 // isDamaged reports whether an error means that the index must be made again.
 func isDamaged(err error) bool {
-	return errors.Is(err, errForeign) || errors.Is(err, os.ErrNotExist) || errors.Is(err, errBlock) ||
-		slices.Contains([]int{sqlite3.Corrupt, sqlite3.NotDatabase, sqlite3.Failed, sqlite3.CannotOpen, sqlite3.Constraint, sqlite3.ReadFailed, sqlite3.Mismatch}, sqlite3.Primary(err))
+	codes := []int{sqlite3.Corrupt, sqlite3.NotDatabase, sqlite3.Failed, sqlite3.CannotOpen, sqlite3.Constraint, sqlite3.ReadFailed, sqlite3.Mismatch}
+	return errors.Is(err, errForeign) || errors.Is(err, os.ErrNotExist) || errors.Is(err, errBlock) || slices.Contains(codes, sqlite3.Primary(err))
 }

@@ -111,6 +111,7 @@ func (s *stream) next(ctx context.Context, size int) (rows []row, err error) {
 	if err == nil || ctx.Err() != nil {
 		return rows, err
 	}
+	rows = nil // some may lack what could not be read
 	snippets := snippets{m: s.m}
 	for _, r := range s.p.rows(spots) {
 		if c, ok := s.x.message(ctx, r.Hit); ok {

@@ -25,9 +25,6 @@ func Freed(ctx context.Context, store *gitstore.Store, versions []string) (int64
 			*next = (*next)[1:] // its tree comes first; see follow
 		}
 	}
-	for i := range g.nodes {
-		g.nodes[i].seen = -1
-	}
 	for _, list := range refs {
 		for _, ref := range list {
 			if id, err := odb.ParseID(ref.ID); err == nil {

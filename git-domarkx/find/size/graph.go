@@ -29,7 +29,7 @@ func (g *graph) node(id odb.ID) int32 {
 	if !known {
 		n = int32(len(g.nodes))
 		g.numbers[id] = n
-		g.nodes = append(g.nodes, node{})
+		g.nodes = append(g.nodes, node{seen: -1})
 	}
 	return n
 }
@@ -127,23 +127,15 @@ func (g *graph) follow(steps []step, s step, byPath bool) ([]step, error) {
 			to.what = tree
 		}
 		if s.what == snapshot {
-			to.kind = kindOf(e.Name)
+			to.kind = cmp.Or(kindOf[e.Name], Messages)
 		}
 		steps = append(steps, to)
 	}
 	return steps, nil
 }
 
-// kindOf returns the kind of the entry with a name in the tree of a snapshot (section 3 of gitstore/SPEC.md).
-func kindOf(name string) Kind {
-	switch name {
-	case "source":
-		return Originals
-	case "attachments":
-		return Attachments
-	}
-	return Messages
-}
+// kindOf lists the entries in the tree of a snapshot that are not messages (section 3 of gitstore/SPEC.md).
+var kindOf = map[string]Kind{"source": Originals, "attachments": Attachments}
 
 // reach calls visit for each node that tip reaches, once for all calls with the same number of a search.
 func (g *graph) reach(tip odb.ID, search int32, visit func(*node)) {

@@ -19,11 +19,6 @@ const chatAgent = "chat"
 // them.
 type key [16]byte
 
-func keyOf(kind, id string) key {
-	sum := sha256.Sum256([]byte(kind + "\x00" + id))
-	return key(sum[:16])
-}
-
 // A requester is who requested a response.
 type requester byte
 
@@ -68,7 +63,8 @@ func read(data []byte) (r row) {
 		return r
 	}
 	u, _ := metadata.Get("usage")
-	r.Tokens = prices.Tokens{Input: count(u, "input"), CacheRead: count(u, "cache_read"), CacheWrite: count(u, "cache_write"), Output: count(u, "output")}
+	count := func(name string) int64 { return int64(number(u, name, math.MaxInt32*1e3)) }
+	r.Tokens = prices.Tokens{Input: count("input"), CacheRead: count("cache_read"), CacheWrite: count("cache_write"), Output: count("output")}
 	if r.Tokens == (prices.Tokens{}) {
 		return r
 	}
@@ -76,30 +72,23 @@ func read(data []byte) (r row) {
 	if text(metadata, "provider") != "" {
 		r.by = ourselves
 	}
-	r.model, r.branch, r.cost = text(metadata, "model"), text(metadata, "git_branch"), cost(metadata)
+	r.model, r.branch = text(metadata, "model"), text(metadata, "git_branch")
+	r.cost = number(metadata, "cost", 1e9) // in USD; programs that do not know it record 0
 	for _, name := range []string{"response_id", "id"} {
 		if id := text(metadata, name); id != "" {
-			r.key = keyOf(name, id)
+			sum := sha256.Sum256([]byte(name + "\x00" + id))
+			r.key = key(sum[:16])
 			break
 		}
 	}
 	return r
 }
 
-// cost returns the recorded cost in USD, or 0. Programs that do not know the cost record 0.
-func cost(metadata jsonvalue.Value) float64 {
-	v, _ := metadata.Get("cost")
-	if n, err := strconv.ParseFloat(v.Text(), 64); v.Kind() == jsonvalue.Number && err == nil && n > 0 && n < 1e9 {
-		return n
-	}
-	return 0
-}
-
-// count returns the number of tokens in a member, or 0 for a value that is not a number of tokens.
-func count(v jsonvalue.Value, name string) int64 {
+// number returns the number in a member, or 0 if it is not from 0 to below a limit.
+func number(v jsonvalue.Value, name string, below float64) float64 {
 	m, _ := v.Get(name)
-	if n, err := strconv.ParseFloat(m.Text(), 64); m.Kind() == jsonvalue.Number && err == nil && n >= 0 && n < math.MaxInt32*1e3 {
-		return int64(n)
+	if n, err := strconv.ParseFloat(m.Text(), 64); m.Kind() == jsonvalue.Number && err == nil && n >= 0 && n < below {
+		return n
 	}
 	return 0
 }

@@ -67,17 +67,9 @@ func ago(text string, now time.Time) (time.Time, bool) {
 
 // before returns the moment that is a number of hours, days, weeks, months or years before another one.
 func before(now time.Time, n int, unit byte) (time.Time, bool) {
-	switch unit {
-	case 'h':
+	if unit == 'h' {
 		return now.Add(-time.Duration(n) * time.Hour), true
-	case 'd':
-		return now.AddDate(0, 0, -n), true
-	case 'w':
-		return now.AddDate(0, 0, -7*n), true
-	case 'm':
-		return now.AddDate(0, -n, 0), true
-	case 'y':
-		return now.AddDate(-n, 0, 0), true
 	}
-	return time.Time{}, false
+	one, ok := map[byte][3]int{'d': {0, 0, 1}, 'w': {0, 0, 7}, 'm': {0, 1, 0}, 'y': {1, 0, 0}}[unit]
+	return now.AddDate(-n*one[0], -n*one[1], -n*one[2]), ok
 }

@@ -9,6 +9,7 @@ import (
 	"bytes"
 	"fmt"
 	"log"
+	"maps"
 	"os"
 	"os/exec"
 	"path"
@@ -71,12 +72,7 @@ func main() {
 	}
 	var out bytes.Buffer
 	fmt.Fprintf(&out, "# models.dev %s", git(clone, "log", "-1", "--format=%cs %H"))
-	models := make([]string, 0, len(lines))
-	for m := range lines {
-		models = append(models, m)
-	}
-	slices.Sort(models)
-	for _, m := range models {
+	for _, m := range slices.Sorted(maps.Keys(lines)) {
 		out.WriteString(lines[m] + "\n")
 	}
 	if err := os.WriteFile("prices.tsv", out.Bytes(), 0o644); err != nil {
