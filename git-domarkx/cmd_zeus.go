@@ -1,10 +1,13 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	zeusformat "github.com/domarkx/domarkx/format/zeus"
@@ -17,61 +20,96 @@ type zeusCmd struct {
 	Restore zeusRestoreCmd `cmd:"" help:"Start the agents of a snapshot again."`
 }
 
-type zeusListCmd struct {
-	agentRows
-}
-
-// A listed is a snapshot that can be restored. doc reads it.
-type listed struct {
-	name string
-	doc  func() (*domarkx.Document, error)
-}
+type zeusListCmd struct{ rowsOption[zeus.Row] }
 
 func (c *zeusListCmd) Run(inv *invocation, opened managers) error {
-	all, err := c.find(inv, opened)
+	infos, err := opened.picker().ImportedFrom(inv.ctx, zeusformat.Name)
 	if err != nil {
 		return err
 	}
+	files, err := zeusFiles(inv.zeusStateDir())
+	if err != nil {
+		return err
+	}
+	sessions := mapped(infos, nameOf)
+	names := slices.Concat(sessions, files)
+	slices.Sort(names)
 	var rows []zeus.Row
 	var bad error
-	for _, s := range all {
-		doc, err := s.doc()
+	for _, name := range slices.Backward(slices.Compact(names)) {
+		var doc *domarkx.Document
+		if slices.Contains(sessions, name) {
+			doc, _, err = opened.sessions.Document(inv.ctx, tipOf(name))
+		} else {
+			doc, err = readSnapshot(inv.zeusFile(name))
+		}
 		var entries []zeus.Entry
 		if err == nil {
 			entries, _, err = zeus.Entries(doc)
 		}
 		if err != nil {
-			bad = errors.Join(bad, fmt.Errorf("snapshot %s: %w", s.name, err))
+			bad = errors.Join(bad, fmt.Errorf("snapshot %s: %w", name, err))
 			continue
 		}
 		for _, e := range entries {
-			rows = append(rows, zeus.Row{ID: e.ID, Kind: e.Kind, Status: zeus.Saved, Detail: s.name})
+			rows = append(rows, zeus.Row{ID: e.ID, Kind: e.Kind, Status: zeus.Saved, Detail: name})
 		}
 	}
-	return c.printAgents(inv, rows, bad)
+	return c.printAll(inv, rows, bad)
 }
 
-func (c *zeusListCmd) find(inv *invocation, opened managers) ([]listed, error) {
-	infos, err := opened.picker().ImportedFrom(inv.ctx, zeusformat.Name)
+// terminals returns access to the agents of Zeus, as the user has configured it.
+func (inv *invocation) terminals() (*zeus.Terminals, error) {
+	settings, err := inv.settings()
 	if err != nil {
 		return nil, err
 	}
-	var all []listed
-	for _, info := range infos {
-		all = append(all, listed{info.Name, func() (*domarkx.Document, error) {
-			doc, _, err := opened.sessions.Document(inv.ctx, tipOf(info.Name))
-			return doc, err
-		}})
+	home := inv.getenv("HOME")
+	t := &zeus.Terminals{Getenv: inv.getenv, Now: time.Now, Agent: "pi", StateDirs: []string{inv.zeusStateDir()}}
+	if dir := filepath.Join(home, ".zeus"); home != "" && !slices.Contains(t.StateDirs, dir) {
+		t.StateDirs = append(t.StateDirs, dir)
 	}
-	files, err := zeusFiles(inv.zeusStateDir())
-	if err != nil {
-		return nil, err
+	t.Kitty = settings.GetAll("domarkx.zeus.kitty")
+	if agent, ok := settings.Get("domarkx.zeus.agentCommand"); ok && strings.TrimSpace(agent) != "" {
+		t.Agent = agent
 	}
-	for _, name := range files {
-		if !slices.ContainsFunc(infos, func(info domarkx.Info) bool { return info.Name == name }) {
-			all = append(all, listed{name, func() (*domarkx.Document, error) { return readSnapshot(inv.zeusFile(name)) }})
+	switch server, _ := settings.Get("domarkx.zeus.tmux"); {
+	case strings.Contains(server, "/"):
+		t.Tmux = []string{"-S", server}
+	case server != "":
+		t.Tmux = []string{"-L", server}
+	}
+	return t, nil
+}
+
+// zeusStateDir returns the directory of Zeus's state.
+func (inv *invocation) zeusStateDir() string {
+	configured, _ := inv.config("domarkx.zeus.stateDir")
+	return zeus.StateDir(inv.getenv, configured)
+}
+
+// zeusFiles returns the names, without extension, of the snapshots in Zeus's own directory.
+func zeusFiles(stateDir string) ([]string, error) {
+	files, err := os.ReadDir(filepath.Join(stateDir, "snapshots"))
+	if os.IsNotExist(err) {
+		return nil, nil
+	}
+	var names []string
+	for _, f := range files {
+		if name, ok := strings.CutSuffix(f.Name(), ".json"); ok && f.Type().IsRegular() && !strings.HasPrefix(name, ".") {
+			names = append(names, name)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b listed) int { return cmp.Compare(b.name, a.name) })
-	return all, nil
+	return names, err
+}
+
+// countAgents returns how many rows have a status.
+func countAgents(rows []zeus.Row, status zeus.Status) int {
+	n := 0
+	for _, r := range rows {
+		if r.Status == status {
+			n++
+		}
+	}
+	return n
 }

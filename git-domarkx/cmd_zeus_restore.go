@@ -20,7 +20,7 @@ type zeusRestoreCmd struct {
 	WorkspaceMode string `enum:"original,current" default:"original" placeholder:"MODE" help:"Where windows of kitty go: original (the default), to the workspace of sway that they were on, or current."`
 	IfRunning     string `enum:"error,skip,replace" default:"error" placeholder:"POLICY" help:"What to do when an agent runs already: error (the default), and nothing is started; skip it; or replace it."`
 	SessionDir    string `placeholder:"DIR" help:"Where to write transcripts that are missing, instead of to their own place."`
-	agentRows
+	rowsOption[zeus.Row]
 
 	Name string `arg:"" name:"NAME" help:"A session, NAME~2 or NAME@OID; or a snapshot in Zeus's directory, by its name or path."`
 }
@@ -53,7 +53,7 @@ func (c *zeusRestoreCmd) Run(inv *invocation, opened managers) error {
 	}
 	conflict, ok := errors.AsType[*zeus.ConflictError](err)
 	if err != nil && !ok {
-		return errors.Join(c.printAgents(inv, rows), err)
+		return errors.Join(c.print(inv, rows), err)
 	}
 	if ok {
 		printError(inv.err, conflict)
@@ -62,7 +62,7 @@ func (c *zeusRestoreCmd) Run(inv *invocation, opened managers) error {
 }
 
 func (c *zeusRestoreCmd) printRestored(inv *invocation, rows []zeus.Row, working []string) error {
-	if err := c.printAgents(inv, rows); err != nil {
+	if err := c.print(inv, rows); err != nil {
 		return err
 	}
 	failed := countAgents(rows, zeus.Failed)

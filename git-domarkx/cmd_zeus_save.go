@@ -18,6 +18,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/importer"
 	"github.com/domarkx/domarkx/git-domarkx/zeus"
+	"github.com/domarkx/domarkx/gitstore/atomicfile"
 	"github.com/domarkx/domarkx/gitstore/refname"
 )
 
@@ -25,7 +26,7 @@ type zeusSaveCmd struct {
 	Name  string `placeholder:"NAME" help:"What the snapshot is called, behind the time; snapshot- and the time unless given."`
 	Close bool   `help:"Close the agents once they are saved."`
 
-	agentRows
+	rowsOption[zeus.Row]
 }
 
 func (c *zeusSaveCmd) Run(inv *invocation, opened managers) error {
@@ -58,13 +59,13 @@ func (c *zeusSaveCmd) Run(inv *invocation, opened managers) error {
 	}
 	if snapshot == nil {
 		printError(inv.err, fmt.Errorf("nothing was saved: %d of %d agents could not be restored from what is known of them", countAgents(rows, zeus.Failed), len(rows)))
-		return errors.Join(c.printAgents(inv, rows), errNo)
+		return errors.Join(c.print(inv, rows), errNo)
 	}
 	name, err := c.store(inv, opened, snapshot, now)
 	if err != nil {
 		return err
 	}
-	if err := c.printAgents(inv, rows); err != nil {
+	if err := c.print(inv, rows); err != nil {
 		return err
 	}
 	inv.say("%d saved, as %s", len(rows), name)
@@ -125,7 +126,7 @@ func (c *zeusSaveCmd) store(inv *invocation, opened managers, snapshot []byte, n
 				return name, nil
 			}
 		}
-		if undone := zeus.Remove(path); undone != nil {
+		if undone := atomicfile.Remove(path); undone != nil {
 			return "", errors.Join(err, fmt.Errorf("no session was saved, but %w", undone))
 		}
 		if err != nil {

@@ -52,7 +52,7 @@ var elsewhere = map[string]string{
 	"git-domarkx/secrets/name.go":    "a name of ids is that of an agent, too",
 	"git-domarkx/web/list.go":        "an example in a field to fill in",
 	"git-domarkx/zeus":               "Zeus runs one agent",
-	"git-domarkx/zeus_terminals.go":  "so does its terminal",
+	"git-domarkx/cmd_zeus.go":        "so does its terminal",
 }
 
 // TestNamedOnce checks what "A new agent" in CONTRIBUTING promises: beside its format and its file in this package, no code

@@ -53,15 +53,9 @@ type Agent struct {
 	Directory string // working directory
 	Working   bool   // whether its screen shows that it is busy
 
-	parent    string // of an agent in kitty
-	workspace string // of an agent in kitty; "" if unknown
-	path      string // of the session file that it was started with
-	command   string // command that started it, in tmux
-	owner     string // of a hoplite
-	phalanx   string // of a hoplite
-
-	tmux   tmuxSession
-	window kittyWindow
+	workspace string      // of an agent in kitty; "" if unknown
+	window    kittyWindow // of an agent in kitty
+	tmux      tmuxSession // of any other agent
 }
 
 // Live is the result of Discover.
@@ -108,9 +102,9 @@ func (t *Terminals) isWorking(ctx context.Context, a Agent) bool {
 	var screen string
 	var err error
 	if a.Kind == zeusformat.Kitty {
-		screen, err = t.kitty(ctx, a.window.address, "get-text", "--match", fmt.Sprintf("id:%d", a.window.id))
+		screen, err = t.kitty(ctx, a.window.address, "get-text", "--match", fmt.Sprintf("id:%d", a.window.ID))
 	} else {
-		screen, err = t.tmux(ctx, "capture-pane", "-p", "-t", a.tmux.id+":")
+		screen, err = t.tmux(ctx, "", "capture-pane", "-p", "-t", a.tmux.id+":")
 	}
 	if err != nil {
 		return false

@@ -42,14 +42,15 @@ func Entries(doc *domarkx.Document) (entries []Entry, working []string, err erro
 		}
 	}
 	for i, m := range doc.Conversation {
-		v := entryReader{m.Meta()}
+		v := m.Meta()
 		kind, stated := v.Get("kind")
 		if !stated {
 			continue // a message about the agents, or an item that is not an object; Zeus skips these too
 		}
-		e := Entry{Kind: zeusformat.KindOf(v.Value), ID: v.text("agent_id"), Name: v.text("name"), Role: v.text("role"),
-			Directory: v.text("cwd"), Path: v.text("session_path"), Session: transcript.Text(v.Value, "tmux_session"), Workspace: v.text("workspace"),
-			Parent: v.text("parent_id"), Owner: v.text("owner_id"), Phalanx: v.text("phalanx_id"), Digest: zeusformat.SessionDigest(m.Message)}
+		text := func(name string) string { return strings.TrimSpace(transcript.Text(v, name)) }
+		e := Entry{Kind: zeusformat.KindOf(v), ID: text("agent_id"), Name: text("name"), Role: text("role"),
+			Directory: text("cwd"), Path: text("session_path"), Session: transcript.Text(v, "tmux_session"), Workspace: text("workspace"),
+			Parent: text("parent_id"), Owner: text("owner_id"), Phalanx: text("phalanx_id"), Digest: zeusformat.SessionDigest(m.Message)}
 		switch e.Kind {
 		case "":
 			return nil, nil, fmt.Errorf("message %d: kind %s: %w, expected kitty, stygian or hoplite", i, kind.JSON(), domarkx.ErrUnsupported)
@@ -61,12 +62,6 @@ func Entries(doc *domarkx.Document) (entries []Entry, working []string, err erro
 		entries = append(entries, e)
 	}
 	return entries, working, nil
-}
-
-type entryReader struct{ jsonvalue.Value }
-
-func (v entryReader) text(name string) string {
-	return strings.TrimSpace(transcript.Text(v.Value, name))
 }
 
 // check returns an error if an entry cannot be restored, whatever agents run.

@@ -17,15 +17,18 @@ import (
 )
 
 // A kittyWindow is a kitty window that has the variables of an agent, or that Zeus treats
-// as an agent's.
+// as an agent's, as "kitty @ ls" lists it.
 type kittyWindow struct {
-	address   string
-	id        int64
-	pid       int // of the process in the window
-	directory string
-	title     string
-	platform  int64 // id of the enclosing X11 window; 0 if unknown
-	env       agentVariables
+	ID    int64          `json:"id"`
+	PID   int            `json:"pid"` // of the process in the window
+	CWD   string         `json:"cwd"`
+	Title string         `json:"title"`
+	Env   agentVariables `json:"env"`
+	// Cmdline is only used to recognise pi and find its session.
+	Cmdline []string `json:"cmdline"`
+
+	address  string // of its kitty instance
+	platform int64  // id of the enclosing X11 window; 0 if unknown
 }
 
 // agentVariables are the environment variables of an agent. kitty lists complete
@@ -42,15 +45,7 @@ type agentVariables struct {
 type kittyList []struct {
 	Platform int64 `json:"platform_window_id"`
 	Tabs     []struct {
-		Windows []struct {
-			ID    int64          `json:"id"`
-			PID   int            `json:"pid"`
-			CWD   string         `json:"cwd"`
-			Title string         `json:"title"`
-			Env   agentVariables `json:"env"`
-			// Cmdline is only used to recognise pi and find its session.
-			Cmdline []string `json:"cmdline"`
-		} `json:"windows"`
+		Windows []kittyWindow `json:"windows"`
 	} `json:"tabs"`
 }
 
@@ -150,20 +145,23 @@ func (t *Terminals) windowsAt(ctx context.Context, address string) ([]kittyWindo
 	for _, around := range list {
 		for _, tab := range around.Tabs {
 			for _, w := range tab.Windows {
-				key := windowKey(address, w.ID)
+				key := fmt.Sprintf("%s:%d", strings.TrimPrefix(address, "unix:"), w.ID)
 				if w.Env.Name == "" && w.Env.ID == "" {
 					if ids[key] == "" || !showsPi(w.Cmdline, w.Title) {
 						continue
 					}
 					w.Env = agentVariables{Name: fmt.Sprintf("pi-%d", w.ID)} // it inherited its variables from another window
 				}
-				w.Env.ID = cmp.Or(strings.TrimSpace(w.Env.ID), ids[key])
+				for _, text := range []*string{&w.CWD, &w.Env.ID, &w.Env.Role, &w.Env.Parent, &w.Env.Path} {
+					*text = strings.TrimSpace(*text)
+				}
+				w.Env.ID = cmp.Or(w.Env.ID, ids[key])
 				w.Env.Name = cmp.Or(names[key], w.Env.Name)
 				if path := t.expand(sessionIn(w.Cmdline)); !isFile(t.expand(w.Env.Path)) && isFile(path) {
 					w.Env.Path = path
 				}
-				found = append(found, kittyWindow{address: address, id: w.ID, pid: w.PID, directory: strings.TrimSpace(w.CWD), title: w.Title,
-					platform: around.Platform, env: w.Env})
+				w.address, w.platform = address, around.Platform
+				found = append(found, w)
 			}
 		}
 	}
@@ -175,36 +173,34 @@ func (t *Terminals) windowsAt(ctx context.Context, address string) ([]kittyWindo
 func kittyAgents(windows []kittyWindow) []Agent {
 	first := map[string]kittyWindow{}
 	for _, w := range windows {
-		id := strings.TrimSpace(w.env.ID)
-		if before, ok := first[id]; !ok || before.address == w.address && w.id < before.id {
-			first[id] = w
+		if before, ok := first[w.Env.ID]; !ok || before.address == w.address && w.ID < before.ID {
+			first[w.Env.ID] = w
 		}
 	}
 	var found []Agent
 	for _, w := range windows {
-		id := strings.TrimSpace(w.env.ID)
-		if f := first[id]; id != "" && (f.address != w.address || f.id != w.id) {
+		id := w.Env.ID
+		if f := first[id]; id != "" && (f.address != w.address || f.ID != w.ID) {
 			continue
 		}
-		found = append(found, Agent{Kind: zeusformat.Kitty, ID: id, Name: cmp.Or(w.env.Name, id), Directory: w.directory,
-			Role:   cmp.Or(strings.ToLower(strings.TrimSpace(w.env.Role)), roleHippeus),
-			parent: strings.TrimSpace(w.env.Parent), path: strings.TrimSpace(w.env.Path), window: w})
+		found = append(found, Agent{Kind: zeusformat.Kitty, ID: id, Name: cmp.Or(w.Env.Name, id), Directory: w.CWD,
+			Role: cmp.Or(strings.ToLower(w.Env.Role), roleHippeus), window: w})
 	}
 	return found
 }
 
 // closeWindow closes a window and waits until it has disappeared.
 func (t *Terminals) closeWindow(ctx context.Context, w kittyWindow) error {
-	match := "id:" + strconv.FormatInt(w.id, 10)
+	match := "id:" + strconv.FormatInt(w.ID, 10)
 	if _, err := t.kitty(ctx, w.address, "close-window", "--match", match); err != nil {
-		return fmt.Errorf("closing the kitty window of %q: %w", w.env.Name, err)
+		return fmt.Errorf("closing the kitty window of %q: %w", w.Env.Name, err)
 	}
 	gone := func() bool {
 		left, err := t.windowsAt(ctx, w.address) // kitty ends with its last window
-		return err != nil || !slices.ContainsFunc(left, func(v kittyWindow) bool { return v.id == w.id })
+		return err != nil || !slices.ContainsFunc(left, func(v kittyWindow) bool { return v.ID == w.ID })
 	}
 	if !eventually(ctx, maxWait, gone) {
-		return fmt.Errorf("closing the kitty window of %q: it is still there", w.env.Name)
+		return fmt.Errorf("closing the kitty window of %q: it is still there", w.Env.Name)
 	}
 	return nil
 }

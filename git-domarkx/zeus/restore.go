@@ -2,7 +2,6 @@ package zeus
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -69,7 +68,7 @@ func (t *Terminals) Restore(ctx context.Context, request RestoreRequest) (rows [
 	r := &restoring{Terminals: t, RestoreRequest: request, live: live, ids: map[string]bool{}, names: map[string]bool{}, replaced: map[string]bool{},
 		warnings: live.Warnings}
 	for _, w := range live.windows {
-		r.ids[strings.TrimSpace(w.env.ID)] = true
+		r.ids[w.Env.ID] = true
 	}
 	for _, s := range live.sessions {
 		r.ids[s.ownID()], r.names[s.name] = true, true
@@ -124,20 +123,12 @@ func (r *restoring) conflict(rows []Row) error {
 // one restores an entry and fills its row. If the outcome is not yet known, it returns a
 // function that waits for it and updates the row.
 func (r *restoring) one(ctx context.Context, e Entry, row *Row) (later func()) {
-	set := func(status Status, detail string) { row.Status, row.Detail = status, detail }
-	detail, wait, err := r.start(ctx, e)
-	var skipped *skippedError
-	switch {
-	case errors.As(err, &skipped):
-		set(Skipped, skipped.reason)
-	case err != nil:
-		set(Failed, err.Error())
-	default:
+	status, detail, wait := r.start(ctx, e)
+	if row.Status, row.Detail = status, detail; status == Restored {
 		r.ids[e.ID] = true
 		if e.Kind != zeusformat.Kitty {
 			r.names[e.Session] = true
 		}
-		set(Restored, detail)
 	}
 	if wait == nil {
 		return nil
@@ -145,7 +136,7 @@ func (r *restoring) one(ctx context.Context, e Entry, row *Row) (later func()) {
 	return func() {
 		warning, err := wait()
 		if err != nil {
-			set(Failed, err.Error())
+			row.Status, row.Detail = Failed, err.Error()
 		}
 		if warning != nil {
 			r.warn(fmt.Errorf("%s: %w", e.Name, warning))
@@ -159,44 +150,38 @@ func (r *restoring) warn(err error) {
 	r.warnings = append(r.warnings, err)
 }
 
-// A skippedError is the reason why an entry was skipped.
-type skippedError struct{ reason string }
-
-func (e *skippedError) Error() string { return e.reason }
-
-// start starts the agent of an entry and describes where. If wait is not nil, it waits
-// for the final outcome.
-func (r *restoring) start(ctx context.Context, e Entry) (detail string, wait func() (warning, err error), err error) {
+// start starts the agent of an entry and describes where, or why it did not. If wait is not
+// nil, it waits for the final outcome.
+func (r *restoring) start(ctx context.Context, e Entry) (status Status, detail string, wait func() (warning, err error)) {
 	running := r.ids[e.ID]
-	if running && r.IfRunning == IfRunningSkip {
-		return "", nil, &skippedError{"runs already"}
-	}
 	inTmux := e.Kind != zeusformat.Kitty
 	taken := inTmux && r.names[e.Session]
 	replace := r.IfRunning == IfRunningReplace
-	switch {
+	switch detail = fmt.Sprintf("there is a tmux session %q already", e.Session); {
+	case running && r.IfRunning == IfRunningSkip:
+		return Skipped, "runs already", nil
 	case taken && r.IfRunning == IfRunningSkip:
-		return "", nil, &skippedError{fmt.Sprintf("there is a tmux session %q already", e.Session)}
+		return Skipped, detail, nil
 	case taken && !replace:
-		return "", nil, fmt.Errorf("there is a tmux session %q already", e.Session)
+		return Failed, detail, nil
 	}
 	if err := e.check(); err != nil {
-		return "", nil, err
+		return Failed, err.Error(), nil
 	}
 	// Check that everything the agent needs exists before closing anything.
 	missing := ""
 	if !isDirectory(e.Directory) {
 		missing, e.Directory = e.Directory, r.Getenv("HOME")
 		if !isDirectory(e.Directory) {
-			return "", nil, fmt.Errorf("its directory %q does not exist, and neither does the home directory %q", missing, e.Directory)
+			return Failed, fmt.Sprintf("its directory %q does not exist, and neither does the home directory %q", missing, e.Directory), nil
 		}
 	}
 	path, err := r.session(ctx, e)
 	if err != nil {
-		return "", nil, err
+		return Failed, err.Error(), nil
 	}
 	defer func() {
-		if missing != "" && err == nil {
+		if missing != "" && status == Restored {
 			r.warn(fmt.Errorf("%s: its directory %q does not exist; it was started in %q", e.Name, missing, e.Directory))
 		}
 	}()
@@ -205,25 +190,29 @@ func (r *restoring) start(ctx context.Context, e Entry) (detail string, wait fun
 	}
 	if inTmux && r.names[e.Session] {
 		if err := r.replaceSession(ctx, e.Session); err != nil {
-			return "", nil, err
+			return Failed, err.Error(), nil
 		}
 	}
-	if inTmux {
-		return fmt.Sprintf("in the tmux session %q", e.Session), nil, r.startInTmux(ctx, e, path)
-	}
-	workspace, detail := "", "in a kitty window"
+	workspace := ""
 	if r.Workspace == WorkspaceOriginal && e.Workspace != noWorkspace {
 		workspace = e.Workspace
 	}
-	wait, err = r.startInKitty(ctx, e, path, workspace)
-	return detail, wait, err
+	if detail = "in a kitty window"; inTmux {
+		detail, err = fmt.Sprintf("in the tmux session %q", e.Session), r.startInTmux(ctx, e, path)
+	} else {
+		wait, err = r.startInKitty(ctx, e, path, workspace)
+	}
+	if err != nil {
+		return Failed, err.Error(), nil
+	}
+	return Restored, detail, wait
 }
 
 // closeAll closes every window and tmux session of a running agent.
 func (r *restoring) closeAll(ctx context.Context, id string) {
 	r.replaced[id] = true
 	for _, w := range r.live.windows {
-		if strings.TrimSpace(w.env.ID) == id {
+		if w.Env.ID == id {
 			if err := r.closeWindow(ctx, w); err != nil {
 				r.warn(err)
 			}

@@ -15,6 +15,7 @@ import (
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
 	zeusformat "github.com/domarkx/domarkx/format/zeus"
+	"github.com/domarkx/domarkx/gitstore/atomicfile"
 )
 
 // sessionExtension is the extension of pi's session files. An untrusted document
@@ -82,4 +83,21 @@ func continues(path string, size int64, digest string) bool {
 	sum := sha256.New()
 	n, err := io.CopyN(sum, f, size)
 	return err == nil && n == size && hex.EncodeToString(sum.Sum(nil)) == digest
+}
+
+// WriteNew creates a file, durably and atomically: readers see the complete content or no
+// file. It creates missing parent directories. If the file exists, the error is
+// [io/fs.ErrExist].
+func WriteNew(path string, content io.Reader) error {
+	if err := atomicfile.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	f, err := atomicfile.Create(path, 0o600)
+	if err != nil {
+		return err
+	}
+	if _, err := io.Copy(f, content); err != nil {
+		return errors.Join(err, f.Abort())
+	}
+	return f.CommitNew()
 }

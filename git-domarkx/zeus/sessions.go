@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx/format"
+	zeusformat "github.com/domarkx/domarkx/format/zeus"
 )
 
 // The sources of a session's path, with Zeus's names for them.
@@ -24,43 +25,24 @@ const (
 	sourceCommand   = "start-command" // of a hoplite: the start command
 )
 
-// kittySession returns the session file of an agent in kitty: the one that it noted, else
-// the one that it was started with, if that exists, else the newest of its working
-// directory.
-func (t *Terminals) kittySession(a Agent) (path, source string) {
-	if path := t.noted(a.ID); path != "" {
-		return path, sourceRuntime
+// sessionOf returns the session file of an agent, and where its path is from: the first of the places that are known for its
+// kind which names a file.
+func (t *Terminals) sessionOf(a Agent) (path, source string) {
+	var places [][2]string
+	switch {
+	case a.Kind == zeusformat.Kitty:
+		places = [][2]string{{t.noted(a.ID), sourceRuntime}, {t.expand(a.window.Env.Path), sourceEnv}, {t.newestIn(a.Directory), sourceDirectory}}
+	case a.Kind == zeusformat.Hoplite:
+		places = [][2]string{{a.tmux.path, sourceOption}, {t.noted(a.ID), sourceRuntime}, {inCommand(a.tmux.command), sourceCommand}}
+	case a.tmux.path != "":
+		places = [][2]string{{a.tmux.path, sourceEnv}}
+	default:
+		places = [][2]string{{inCommand(a.tmux.command), sourceTmux}}
 	}
-	if path := t.expand(a.path); isFile(path) {
-		return path, sourceEnv
-	}
-	if path := t.newestIn(a.Directory); path != "" {
-		return path, sourceDirectory
-	}
-	return "", ""
-}
-
-func stygianSession(a Agent) (path, source string) {
-	if isFile(a.path) {
-		return a.path, sourceEnv
-	}
-	if a.path == "" {
-		if path := inCommand(a.command); isFile(path) {
-			return path, sourceTmux
+	for _, p := range places {
+		if isFile(p[0]) {
+			return p[0], p[1]
 		}
-	}
-	return "", ""
-}
-
-func (t *Terminals) hopliteSession(a Agent) (path, source string) {
-	if isFile(a.path) {
-		return a.path, sourceOption
-	}
-	if path := t.noted(a.ID); path != "" {
-		return path, sourceRuntime
-	}
-	if path := inCommand(a.command); isFile(path) {
-		return path, sourceCommand
 	}
 	return "", ""
 }

@@ -15,10 +15,10 @@ import (
 
 // A Row is the outcome for one agent.
 type Row struct {
-	ID     string
-	Kind   string
-	Status Status
-	Detail string
+	ID     string `json:"agent_id" head:"AGENT_ID" doc:"the id of the agent"`
+	Kind   string `json:"kind" head:"KIND" doc:"what it runs in: tmux or kitty"`
+	Status Status `json:"status" head:"STATUS" doc:"saved, restored, skipped or failed"`
+	Detail string `json:"detail" head:"DETAIL" doc:"the snapshot, or what went wrong"`
 }
 
 // A Status is the kind of outcome for an agent.
@@ -81,20 +81,17 @@ func (t *Terminals) entry(a Agent, all []Agent) (jsonvalue.Value, error) {
 		return jsonvalue.Value{}, fmt.Errorf("%s has no agent id", a.Name)
 	}
 	members := []string{"kind", a.Kind, "name", a.Name, "agent_id", a.ID, "role", a.Role, "cwd", a.Directory}
-	var path, source string
+	path, source := t.sessionOf(a)
 	switch a.Kind {
 	case zeusformat.Kitty:
-		path, source = t.kittySession(a)
 		if n := sharing(a, all); source == sourceDirectory && n > 1 {
 			return jsonvalue.Value{}, fmt.Errorf("%s: which session of %s it is in is not known, for %d agents work there", a.Name, a.Directory, n)
 		}
-		members = append(members, "workspace", cmp.Or(a.workspace, noWorkspace), "parent_id", a.parent)
+		members = append(members, "workspace", cmp.Or(a.workspace, noWorkspace), "parent_id", a.window.Env.Parent)
 	case zeusformat.Stygian:
-		path, source = stygianSession(a)
 		members = append(members, "tmux_session", a.tmux.name)
 	case zeusformat.Hoplite:
-		path, source = t.hopliteSession(a)
-		members = append(members, "tmux_session", a.tmux.name, "owner_id", a.owner, "phalanx_id", a.phalanx)
+		members = append(members, "tmux_session", a.tmux.name, "owner_id", a.tmux.owner, "phalanx_id", a.tmux.phalanx)
 	}
 	if path == "" {
 		return jsonvalue.Value{}, fmt.Errorf("%s: there is no file of its session", a.Name)

@@ -3,7 +3,6 @@ package zeus
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,7 +14,7 @@ import (
 // ZEUS_STATE_DIR, configured (this program's own setting), storage.state_dir in Zeus's
 // config.toml, Zeus's home.
 func StateDir(getenv func(string) string, configured string) string {
-	home := zeusHome(getenv)
+	home := expandHome(getenv, cmp.Or(getenv("ZEUS_HOME"), "~/.zeus"))
 	dir := cmp.Or(getenv("ZEUS_STATE_DIR"), configured)
 	for _, file := range []string{filepath.Join(home, "config.toml"), filepath.Join(getenv("HOME"), ".config", "zeus", "config.toml")} {
 		if dir != "" {
@@ -34,10 +33,6 @@ func StateDir(getenv func(string) string, configured string) string {
 	return expandHome(getenv, cmp.Or(dir, home))
 }
 
-func zeusHome(getenv func(string) string) string {
-	return expandHome(getenv, cmp.Or(getenv("ZEUS_HOME"), "~/.zeus"))
-}
-
 // expandHome replaces ~ in a path with the user's home directory.
 func expandHome(getenv func(string) string, path string) string {
 	if rest, ok := strings.CutPrefix(path, "~"); ok && (rest == "" || rest[0] == '/') {
@@ -47,7 +42,7 @@ func expandHome(getenv func(string) string, path string) string {
 }
 
 // windowNotes returns the notes about kitty's windows from a file of Zeus's state, by
-// [windowKey]. It returns none if the file cannot be read.
+// key: the path of its kitty instance's socket, and the window number. It returns none if the file cannot be read.
 func (t *Terminals) windowNotes(file string) map[string]string {
 	for _, dir := range t.StateDirs {
 		var all map[string]any
@@ -71,9 +66,3 @@ const (
 	windowIDs   = "zeus-agent-ids.json" // agent ids
 	windowNames = "zeus-names.json"     // names that users gave to agents
 )
-
-// windowKey returns Zeus's key for a window: the path of its kitty instance's socket, and
-// the window number.
-func windowKey(address string, id int64) string {
-	return fmt.Sprintf("%s:%d", strings.TrimPrefix(address, "unix:"), id)
-}

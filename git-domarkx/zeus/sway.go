@@ -81,7 +81,7 @@ func (t *Terminals) findWorkspaces(ctx context.Context, agents []Agent) {
 // kitty instance can be on different workspaces.
 func workspaceOf(w kittyWindow, windows []placed) string {
 	var own []placed
-	for pid := w.pid; pid > 1 && own == nil; pid, _, _ = processOf(pid) {
+	for pid := w.PID; pid > 1 && own == nil; pid, _, _ = processOf(pid) {
 		for _, p := range windows {
 			if p.pid == pid {
 				own = append(own, p)
@@ -93,7 +93,7 @@ func workspaceOf(w kittyWindow, windows []placed) string {
 		func(placed) bool {
 			return !slices.ContainsFunc(own, func(p placed) bool { return p.workspace != own[0].workspace })
 		},
-		func(p placed) bool { return p.title == w.title },
+		func(p placed) bool { return p.title == w.Title },
 	} {
 		if i := slices.IndexFunc(own, is); i >= 0 {
 			return own[i].workspace

@@ -35,16 +35,12 @@ type tmuxSession struct {
 var sessionFields = []string{"session_id", "session_name", "session_created", "@zeus_agent", "@zeus_role", "@zeus_name",
 	"@zeus_session_path", "@zeus_backend", "@zeus_owner", "@zeus_phalanx"}
 
-var paneFields = []string{"session_id", "window_index", "pane_index", "pane_start_command", "pane_current_path"}
+var paneFields = []string{"session_id", "pane_start_command", "pane_current_path"}
 
-// tmux runs a tmux command. Data in arguments must be escaped with [plainArgument].
-func (t *Terminals) tmux(ctx context.Context, args ...string) (string, error) {
-	return t.tmuxIn(ctx, "", args...)
-}
-
-// tmuxIn runs tmux in a directory, in which a new session also starts. tmux's own option
-// for the directory expands formats, which can run commands.
-func (t *Terminals) tmuxIn(ctx context.Context, directory string, args ...string) (string, error) {
+// tmux runs a tmux command, in a directory unless that is "". A new session also starts
+// there: tmux's own option for the directory expands formats, which can run commands. Data
+// in arguments must be escaped with [plainArgument].
+func (t *Terminals) tmux(ctx context.Context, directory string, args ...string) (string, error) {
 	return output(ctx, directory, "tmux", append(append([]string{"-u"}, t.Tmux...), args...)...)
 }
 
@@ -60,31 +56,19 @@ func (t *Terminals) tmuxSessions(ctx context.Context) ([]tmuxSession, error) {
 	sessions := make([]tmuxSession, 0, len(rows))
 	for _, row := range rows {
 		created, _ := strconv.ParseInt(row[2], 10, 64)
-		s := tmuxSession{id: row[0], name: row[1], created: created, agentID: strings.TrimSpace(row[3]), role: strings.TrimSpace(row[4]),
+		sessions = append(sessions, tmuxSession{id: row[0], name: row[1], created: created, agentID: strings.TrimSpace(row[3]), role: strings.TrimSpace(row[4]),
 			display: strings.TrimSpace(row[5]), path: strings.TrimSpace(row[6]), backend: strings.TrimSpace(row[7]),
-			owner: strings.TrimSpace(row[8]), phalanx: strings.TrimSpace(row[9])}
-		sessions = append(sessions, s)
+			owner: strings.TrimSpace(row[8]), phalanx: strings.TrimSpace(row[9])})
 	}
 	panes, err := t.tmuxList(ctx, paneFields, "list-panes", "-a")
 	if err != nil && !isNoServer(err) {
 		return nil, fmt.Errorf("listing the panes of tmux: %w", err)
 	}
-	first := map[string][2]int{}
-	for _, row := range panes {
-		window, _ := strconv.Atoi(row[1])
-		pane, _ := strconv.Atoi(row[2])
-		at := [2]int{window, pane}
-		if before, ok := first[row[0]]; ok && slices.Compare(before[:], at[:]) < 0 {
-			continue
-		}
-		first[row[0]] = at
-		for i := range sessions {
-			if sessions[i].id == row[0] {
-				sessions[i].command, sessions[i].directory = row[3], row[4]
-			}
-		}
-	}
 	for i, s := range sessions {
+		first := slices.IndexFunc(panes, func(row []string) bool { return row[0] == s.id }) // they are in order
+		if first >= 0 {
+			sessions[i].command, sessions[i].directory = panes[first][1], panes[first][2]
+		}
 		if s.agentID == "" && (s.isHoplite() || s.isStygian()) {
 			sessions[i].inherited = t.inheritedID(ctx, s)
 		}
@@ -102,7 +86,7 @@ func (t *Terminals) tmuxList(ctx context.Context, fields []string, command ...st
 	for _, field := range fields {
 		b.WriteString("#{" + field + "}" + word)
 	}
-	out, err := t.tmux(ctx, append(command, "-F", b.String())...)
+	out, err := t.tmux(ctx, "", append(command, "-F", b.String())...)
 	if err != nil {
 		return nil, err
 	}
@@ -134,15 +118,11 @@ func isEndingServer(err error) bool {
 
 // inheritedID returns the agent id in a session's environment.
 func (t *Terminals) inheritedID(ctx context.Context, s tmuxSession) string {
-	out, err := t.tmux(ctx, "show-environment", "-t", s.id+":", "ZEUS_AGENT_ID")
-	if err != nil {
-		return ""
+	out, err := t.tmux(ctx, "", "show-environment", "-t", s.id+":", "ZEUS_AGENT_ID")
+	if id, ok := strings.CutPrefix(strings.TrimSpace(out), "ZEUS_AGENT_ID="); ok && err == nil {
+		return id
 	}
-	id, ok := strings.CutPrefix(strings.TrimSpace(out), "ZEUS_AGENT_ID=")
-	if !ok {
-		return ""
-	}
-	return id
+	return ""
 }
 
 func (s tmuxSession) isStygian() bool { return strings.EqualFold(s.backend, backendStygian) }
@@ -189,20 +169,19 @@ func tmuxAgents(sessions []tmuxSession) []Agent {
 }
 
 func (s tmuxSession) agent(kind string) Agent {
-	a := Agent{Kind: kind, ID: s.ownID(), Name: cmp.Or(s.display, s.name), Role: roleHippeus, Directory: s.directory,
-		path: s.path, command: s.command, tmux: s}
+	a := Agent{Kind: kind, ID: s.ownID(), Name: cmp.Or(s.display, s.name), Role: roleHippeus, Directory: s.directory, tmux: s}
 	if a.ID == "" && s.inherited != s.owner {
 		a.ID = s.inherited
 	}
 	if kind == zeusformat.Hoplite {
-		a.Role, a.owner, a.phalanx = roleHoplite, s.owner, s.phalanx
+		a.Role = roleHoplite
 	}
 	return a
 }
 
 // killSession ends exactly this session.
 func (t *Terminals) killSession(ctx context.Context, s tmuxSession) error {
-	if _, err := t.tmux(ctx, "kill-session", "-t", s.id); err != nil {
+	if _, err := t.tmux(ctx, "", "kill-session", "-t", s.id); err != nil {
 		return fmt.Errorf("closing the tmux session %q: %w", s.name, err)
 	}
 	return nil
@@ -263,19 +242,19 @@ func (t *Terminals) startInTmux(ctx context.Context, e Entry, path string) error
 	var out string
 	var err error
 	eventually(ctx, maxWait, func() bool {
-		out, err = t.tmuxIn(ctx, e.Directory, args...)
+		out, err = t.tmux(ctx, e.Directory, args...)
 		return !isEndingServer(err)
 	})
 	id := strings.TrimSpace(out)
 	if err == nil {
-		got, gone := t.tmux(ctx, "display-message", "-p", "-t", id+":", "#{session_name}")
+		got, gone := t.tmux(ctx, "", "display-message", "-p", "-t", id+":", "#{session_name}")
 		if got = strings.TrimSuffix(got, "\n"); gone != nil || got == e.Session {
 			return nil
 		}
 		err = fmt.Errorf("tmux calls a session %q that is to be called %q", got, e.Session)
 	}
 	if id != "" {
-		_, _ = t.tmux(ctx, "kill-session", "-t", id) // without its options, Zeus could not find the session
+		_, _ = t.tmux(ctx, "", "kill-session", "-t", id) // without its options, Zeus could not find the session
 	}
 	return err
 }
