@@ -43,16 +43,8 @@ func (c *importCmd) prepare(*invocation) error {
 }
 
 func (c *importCmd) Run(inv *invocation, opened managers) error {
-	request := importer.Request{Paths: c.Paths, As: c.As, Format: c.Format, Links: c.Links.given, LinksOf: c.Links.value, Attach: c.Attach}
-	if slices.Contains(c.Paths, "-") {
-		input, err := inv.spoolInput()
-		if err != nil {
-			return fmt.Errorf("reading standard input: %w", err)
-		}
-		defer input.close()
-		request.Stdin = input
-	}
-	return inv.importDocuments(opened, request, c.JSON)
+	return inv.importDocuments(opened, importer.Request{Paths: c.Paths, As: c.As, Format: c.Format, Stdin: stdin{inv},
+		Links: c.Links.given, LinksOf: c.Links.value, Attach: c.Attach}, c.JSON)
 }
 
 // importMemory is the size of the heap in bytes from which an import collects garbage more

@@ -55,7 +55,7 @@ const maxMessage = 64 << 20
 
 // readMessage reads a message from standard input.
 func (inv *invocation) readMessage() (string, error) {
-	data, err := inv.readAll(io.LimitReader(inv.in, maxMessage+1))
+	data, err := io.ReadAll(io.LimitReader(stdin{inv}, maxMessage+1))
 	if err == nil && len(data) > maxMessage {
 		err = fmt.Errorf("%w: the message has more than %d MiB; attach files with chat --attach, or import a document", domarkx.ErrInvalid, maxMessage>>20)
 	}
@@ -65,9 +65,16 @@ func (inv *invocation) readMessage() (string, error) {
 	return string(data), nil
 }
 
-// readAll reads standard input, or a part of it, to its end. It returns early when the command is cancelled.
-func (inv *invocation) readAll(in io.Reader) ([]byte, error) {
-	return await(inv.ctx, func() ([]byte, error) { return io.ReadAll(in) })
+// stdin is standard input. Reading it ends early when the command is cancelled.
+type stdin struct{ inv *invocation }
+
+func (s stdin) Read(p []byte) (int, error) {
+	data, err := await(s.inv.ctx, func() ([]byte, error) {
+		data := make([]byte, len(p)) // p is the caller's again if nobody waits for the input any more
+		n, err := s.inv.in.Read(data)
+		return data[:n], err
+	})
+	return copy(p, data), err
 }
 
 // await returns the result of read, which may wait for input for ever. It returns early, with the cause, when ctx is cancelled.

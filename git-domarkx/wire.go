@@ -20,7 +20,6 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/find/review"
 	"github.com/domarkx/domarkx/git-domarkx/find/search"
 	"github.com/domarkx/domarkx/git-domarkx/mountd"
-	"github.com/domarkx/domarkx/git-domarkx/openpocket"
 	"github.com/domarkx/domarkx/git-domarkx/secrets/redact"
 	"github.com/domarkx/domarkx/git-domarkx/secrets/scan"
 	"github.com/domarkx/domarkx/gitstore"
@@ -142,15 +141,13 @@ func (inv *invocation) openStored() (managers, error) {
 		imports:   importer.New(sessions, store, env),
 		remotes:   transfer.New(sessions, store, env, redactions),
 		checkouts: checkout.New(sessions, trust, store),
-		trees:     observe.New(sessions, store, git, env, bootID(), func() ([]string, error) { return inv.forbidden(git) }),
+		trees:     observe.New(sessions.Updates, store, git, env, bootID(), func() ([]string, error) { return inv.forbidden(git) }),
 		scans:     scans,
 
 		redactions: redactions,
 		pending:    pendingSaves{},
 	}
 	inv.opened.imports.RenamesSessions(inv.opened.turns)
-	inv.opened.imports.KeepsHomes(openpocket.Keeper{Store: store, Env: env,
-		Vacant: func(ctx context.Context, name string) error { return sessions.CheckVacant(ctx, "", name) }})
 	redactions.OnForget(func(ctx context.Context) error { return search.Forget(ctx, store) })
 	return inv.opened, nil
 }

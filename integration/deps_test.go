@@ -87,7 +87,6 @@ var arrows = []arrow{
 	{"git-domarkx/secrets", []string{below, "git-domarkx/engine"}, "secrets are found and replaced in what the engine stores"},
 	{"git-domarkx/secrets/placeholder", []string{"format", files, "gitstore/derived", "gitstore/odb", "gitstore/oid", "git-domarkx/secrets/.", "git-domarkx/secrets/gitobjects"}, "secrets are replaced in texts, wherever these are stored"},
 	{"git-domarkx/zeus", []string{"format", "git-domarkx/background", files}, "agents live in terminals, not in Git"},
-	{"git-domarkx/openpocket", []string{below, "git-domarkx/engine"}, "the homes of a program are kept beside the sessions in them"},
 	{"git-domarkx/mcpserver", []string{below, "git-domarkx/engine", "git-domarkx/events", "git-domarkx/chat", "git-domarkx/find"}, "the server offers what the wings can do, and is no command"},
 	{"git-domarkx/mountd", []string{"format", "plugins", "fusefs", "gitstore", "git-domarkx/engine", "git-domarkx/background"}, "the mount is served without knowing the command line"},
 	{"git-domarkx/web/folder", []string{files}, "files of pages are files, whatever the pages show"},

@@ -184,9 +184,6 @@ func (NoRedactor) Document(context.Context, string, bool) (transaction.Redaction
 	return nil, nil
 }
 
-// KeepHomes sets what keeps the homes of programs that are imported.
-func (c *Clone) KeepHomes(k importer.HomeKeeper) { c.importManager.KeepsHomes(k) }
-
 // Settings stores the local state in memory.
 type Settings struct {
 	mu     sync.Mutex

@@ -1,14 +1,12 @@
 package importer_test
 
 import (
-	"context"
 	"os"
 	"slices"
 	"testing"
 
 	"github.com/domarkx/domarkx/git-domarkx/engine/enginetest"
 	"github.com/domarkx/domarkx/git-domarkx/engine/importer"
-	"github.com/domarkx/domarkx/git-domarkx/openpocket"
 )
 
 func TestMain(m *testing.M) { os.Exit(enginetest.Main(m)) }
@@ -17,14 +15,7 @@ func TestMain(m *testing.M) { os.Exit(enginetest.Main(m)) }
 type clone struct{ *enginetest.Clone }
 
 func newClone(t *testing.T) *clone {
-	return keepingHomes(enginetest.New(t))
-}
-
-func keepingHomes(opened *enginetest.Clone) *clone {
-	c := &clone{opened}
-	c.KeepHomes(openpocket.Keeper{Store: c.Store, Env: c.Env,
-		Vacant: func(ctx context.Context, name string) error { return c.CheckVacant(ctx, "", name) }})
-	return c
+	return &clone{enginetest.New(t)}
 }
 
 const hi = "## user\n\nHi\n"

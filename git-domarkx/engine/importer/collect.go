@@ -1,7 +1,6 @@
 package importer
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -19,6 +18,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/agents/opencodedb"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/importer/document"
+	"github.com/domarkx/domarkx/git-domarkx/engine/importer/homes"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 	"github.com/domarkx/domarkx/git-domarkx/engine/sources"
 	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
@@ -28,10 +28,10 @@ import (
 type collector struct {
 	Request
 	manager   *Manager
-	as        string // session name that the user gave; "" if there are several documents
-	input     []byte // content of standard input, after it was read
-	others    int    // number of files in directories that are not sessions
-	homes     []Home
+	as        string           // session name that the user gave; "" if there are several documents
+	input     *local.Temporary // content of standard input, after it was read
+	others    int              // number of files in directories that are not sessions
+	homes     []*homes.Home
 	databases map[string]*opencodedb.DB           // open databases, by path
 	listed    map[string][]opencode.StoredSession // sessions in the open databases
 	known     *sources.Record                     // record of imports as it was before this import; nil for none
@@ -53,9 +53,9 @@ type found struct {
 	as    string // name of the session that the user gave; "" if none was given
 	name  string // name of the session, before it is mapped to a valid one
 	saved format.Saving
-	home  Home // agent home that contains it; nil for none
-	named bool // whether the user named it, and not a directory with it
-	late  bool // whether all other documents were imported before
+	home  *homes.Home // agent home that contains it; nil for none
+	named bool        // whether the user named it, and not a directory with it
+	late  bool        // whether all other documents were imported before
 
 	always bool // whether to replace its secrets, because one of its branches is redacted
 	row    row  // session in a database; empty for a file
@@ -76,6 +76,9 @@ func (c *collector) find(ctx context.Context, bad func(error)) ([]found, error) 
 		case isRow:
 			inside, err = c.database(ctx, database, session)
 		case path == "-":
+			if err := c.readInput(); err != nil {
+				return nil, err
+			}
 			inside, err = []found{{path: path, key: "-:" + c.As, as: c.As, name: c.As}}, nil
 		case err != nil:
 			err = fmt.Errorf("%s: %w", path, local.PathError(err))
@@ -99,6 +102,17 @@ func (c *collector) find(ctx context.Context, bad func(error)) ([]found, error) 
 	}
 	inOrder(all)
 	return all, nil
+}
+
+// readInput reads standard input to its end, into a file, because it may be large.
+func (c *collector) readInput() (err error) {
+	if c.input == nil {
+		c.input, err = local.NewTemporary("", func(w io.Writer) error { _, err := io.Copy(w, c.Stdin); return err })
+	}
+	if err != nil {
+		return fmt.Errorf("reading standard input: %w", err)
+	}
+	return nil
 }
 
 // at returns the document in a file.
@@ -130,7 +144,7 @@ func (c *collector) file(ctx context.Context, path string, info os.FileInfo, alo
 
 // recognize is like file, for a file that the user did not name. It returns nothing for a file of an unknown format, or one
 // of a home that is not a document. name is that which formats may recognize it by.
-func (c *collector) recognize(ctx context.Context, path, relative, name string, home Home) ([]found, error) {
+func (c *collector) recognize(ctx context.Context, path, relative, name string, home *homes.Home) ([]found, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, local.PathError(err))
@@ -224,12 +238,10 @@ func (c *collector) open(ctx context.Context, f found) (in input, err error) {
 	switch {
 	case f.path == "-":
 		in.found = f
-		if c.input == nil {
-			if c.input, err = io.ReadAll(c.Stdin); err != nil {
-				return input{}, fmt.Errorf("reading standard input: %w", err)
-			}
+		var info os.FileInfo
+		if info, err = c.input.Stat(); err == nil {
+			in.Content = document.New(c.input, info.Size())
 		}
-		in.Content = document.New(bytes.NewReader(c.input), int64(len(c.input)))
 	case f.row.database != "":
 		in, err = c.readRow(ctx, f)
 	default:

@@ -11,6 +11,7 @@ import (
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/agents/opencodedb"
 	"github.com/domarkx/domarkx/git-domarkx/engine/importer/document"
+	"github.com/domarkx/domarkx/git-domarkx/engine/importer/homes"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 )
 
@@ -38,15 +39,15 @@ func (c *collector) directory(ctx context.Context, root string, bad func(error))
 			relative = append(relative, filepath.ToSlash(name))
 		}
 	}
-	var homes []Home
-	if keeper := c.manager.homes; keeper != nil {
-		homes = keeper.Find(c.manager.codecs, c.Format, root, relative, document.HeadOf)
-		c.homes = append(c.homes, homes...)
+	var around []*homes.Home
+	if c.manager.store != nil {
+		around = c.manager.keeper.Find(c.manager.codecs, c.Format, root, relative, document.HeadOf)
+		c.homes = append(c.homes, around...)
 	}
 	for _, name := range relative {
-		var home Home
-		if i := slices.IndexFunc(homes, func(h Home) bool { return h.Contains(name) }); i >= 0 {
-			home = homes[i]
+		var home *homes.Home
+		if i := slices.IndexFunc(around, func(h *homes.Home) bool { return h.Contains(name) }); i >= 0 {
+			home = around[i]
 		}
 		inside, err := c.recognize(ctx, filepath.Join(root, filepath.FromSlash(name)), name, name, home)
 		if err != nil {

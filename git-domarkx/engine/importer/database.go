@@ -54,6 +54,9 @@ func (c *collector) close() error {
 	for _, db := range c.databases {
 		errs = append(errs, db.Close())
 	}
+	if c.input != nil {
+		errs = append(errs, c.input.Close())
+	}
 	return errors.Join(errs...)
 }
 

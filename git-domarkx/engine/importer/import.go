@@ -25,6 +25,7 @@ import (
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/importer/homes"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 	"github.com/domarkx/domarkx/git-domarkx/engine/sources"
 	"github.com/domarkx/domarkx/git-domarkx/engine/transaction"
@@ -39,12 +40,13 @@ type Manager struct {
 	env      local.Environment
 
 	renamer Renamer
-	homes   HomeKeeper // nil for none
+	keeper  homes.Keeper
 }
 
 // New returns a manager that imports into a store. With a nil store it can only validate.
 func New(sessions *engine.SessionManager, store *gitstore.Store, env local.Environment) *Manager {
-	return &Manager{sessions: sessions, store: store, codecs: sessions.Codecs(), env: env}
+	vacant := func(ctx context.Context, name string) error { return sessions.CheckVacant(ctx, "", name) }
+	return &Manager{sessions: sessions, store: store, codecs: sessions.Codecs(), env: env, keeper: homes.Keeper{Store: store, Env: env, Vacant: vacant}}
 }
 
 // A Request describes what to import, and how.
@@ -81,7 +83,7 @@ type Result struct {
 	Redacted int     // number of secrets that were replaced
 	Empty    int     // number of agents' transcripts without messages, which were not imported
 	Ignored  int     // number of conversations that were left out because of Request.Ignore
-	Kept     []Kept
+	Kept     []homes.Kept
 	Attached []AttachedFile // files that were attached to sessions
 
 	at map[string]int // indexes in Sessions, by name
@@ -107,14 +109,11 @@ func (m *Manager) Import(ctx context.Context, r Request) (result Result, err err
 		return Result{}, err
 	}
 	result.Others = c.others
-	var homes KeptHomes = noHomes{}
-	if len(c.homes) > 0 {
-		homes, err = m.homes.Keep(ctx, c.homes, func(err error) { result.Warnings = append(result.Warnings, err) })
-		if err != nil {
-			return Result{}, err
-		}
+	kept, err := m.keeper.Keep(ctx, c.homes, func(err error) { result.Warnings = append(result.Warnings, err) })
+	if err != nil {
+		return Result{}, err
 	}
-	defer homes.Abort()
+	defer kept.Abort()
 	links, err := m.linkRequest(ctx, r)
 	if err != nil {
 		return Result{}, err
@@ -124,13 +123,13 @@ func (m *Manager) Import(ctx context.Context, r Request) (result Result, err err
 		var imp *importer
 		err = m.sessions.Update(ctx, "import", func(tx *transaction.Tx) error {
 			imp = &importer{manager: m, tx: tx, change: engine.Change{Operation: "import", Author: author, Committer: committer},
-				options:  options{Request: r, homes: homes, links: links},
+				options:  options{Request: r, homes: kept, links: links},
 				sessions: sessions{made: map[string]bool{}, before: map[string]string{}, fresh: map[string]bool{}}}
 			imp.sources = sources.Open(m.env.StateDir)
 			if imp.here, hidden, err = m.infos(ctx); err != nil {
 				return err
 			}
-			if err := homes.Commit(ctx, tx, imp.change); err != nil {
+			if err := kept.Commit(ctx, tx, imp.change); err != nil {
 				return err
 			}
 			for i, f := range todo {
@@ -147,12 +146,12 @@ func (m *Manager) Import(ctx context.Context, r Request) (result Result, err err
 		if err != nil {
 			return Result{}, err
 		}
-		result.Kept = append(result.Kept, homes.Done()...)
+		result.Kept = append(result.Kept, kept.Done()...)
 		result.merge(imp.result)
 		todo = imp.later
 	}
 	result.Warnings = append(hidden, result.Warnings...)
-	err = errors.Join(m.joinSubAgents(ctx, &result), homes.Settle())
+	err = errors.Join(m.joinSubAgents(ctx, &result), kept.Settle())
 	return result, err
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/edit"
 	"github.com/domarkx/domarkx/git-domarkx/engine/importer/document"
+	"github.com/domarkx/domarkx/git-domarkx/engine/importer/homes"
 	"github.com/domarkx/domarkx/git-domarkx/engine/sources"
 	"github.com/domarkx/domarkx/git-domarkx/engine/transaction"
 )
@@ -41,7 +42,7 @@ type importer struct {
 // The options of a request apply to each of its documents.
 type options struct {
 	Request
-	homes KeptHomes
+	homes *homes.Dirs
 	links *linkRequest // nil if no stated versions are linked
 }
 

@@ -4,63 +4,10 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
-	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/edit"
 	"github.com/domarkx/domarkx/git-domarkx/engine/sources"
-	"github.com/domarkx/domarkx/git-domarkx/engine/transaction"
 )
-
-// A HomeKeeper finds the homes of programs and stores them (package openpocket).
-type HomeKeeper interface {
-	// Find finds the homes in the directory top, given the paths of its files. head reads the beginning of a file. If only
-	// is not "", Find searches only for homes of the format with that name.
-	Find(codecs []format.Codec, only, top string, files []string, head func(path string) ([]byte, error)) []Home
-	// Keep stores the contents of homes. It calls warn for each file that it cannot store.
-	Keep(ctx context.Context, homes []Home, warn func(error)) (KeptHomes, error)
-}
-
-// A Home is a directory with a program's documents and other files ([format.Homes]).
-type Home interface {
-	// Contains reports whether a path, relative to the directory that the user named, is in the home.
-	Contains(name string) bool
-	// IsDocument reports whether a file of the home is one of its documents.
-	IsDocument(name string, codec format.Codec) bool
-}
-
-// KeptHomes are the homes of one import. A nil [Home] is none of them.
-type KeptHomes interface {
-	// Commit creates a workspace version for each home that changed since its last import, and Done returns these versions.
-	Commit(ctx context.Context, tx *transaction.Tx, c engine.Change) error
-	Done() []Kept
-	// IsNew reports whether the current update creates a version of a home.
-	IsNew(at Home) bool
-	// LinkerOf returns what links messages of a document to the version of its home; nil if the home was not stored.
-	LinkerOf(at Home, doc *domarkx.Document) *edit.Linker
-	// Settle makes the stored contents permanent, and Abort discards those that are not.
-	Settle() error
-	Abort()
-}
-
-// A Kept is a program's directory whose files became a new version of a workspace.
-type Kept struct {
-	Directory string // the directory that the user named, which contains it
-	Version   domarkx.Version
-}
-
-// KeepsHomes sets what keeps the homes of programs. Without it, an import takes only the documents in them.
-func (m *Manager) KeepsHomes(k HomeKeeper) { m.homes = k }
-
-// noHomes are the homes of an import that finds none.
-type noHomes struct{}
-
-func (noHomes) Commit(context.Context, *transaction.Tx, engine.Change) error { return nil }
-func (noHomes) Done() []Kept                                                 { return nil }
-func (noHomes) IsNew(Home) bool                                              { return false }
-func (noHomes) LinkerOf(Home, *domarkx.Document) *edit.Linker                { return nil }
-func (noHomes) Settle() error                                                { return nil }
-func (noHomes) Abort()                                                       {}
 
 // linksMore reports whether messages of a document that was imported before name files which only the new version of
 // its agent home contains.

@@ -83,7 +83,7 @@ func TestPaths(t *testing.T) {
 		{name: "nothing", r: importer.Request{}, want: []string{}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			c := keepingHomes(enginetest.Open(t, empty.Dir, empty.Settings)) // those that import nothing share it
+			c := &clone{enginetest.Open(t, empty.Dir, empty.Settings)} // those that import nothing share it
 			if len(test.want) > 0 {
 				c = newClone(t)
 				prepare(c)

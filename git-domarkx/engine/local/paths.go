@@ -66,7 +66,7 @@ func ReadMap[V any](path string) (map[string]V, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return all, nil
 	}
-	if err == nil && json.Unmarshal(data, &all) != nil {
+	if err == nil && (json.Unmarshal(data, &all) != nil || all == nil) {
 		all = map[string]V{}
 	}
 	return all, err

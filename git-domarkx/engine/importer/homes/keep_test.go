@@ -1,6 +1,6 @@
 //go:build unix
 
-package openpocket_test
+package homes_test
 
 import (
 	"context"
@@ -21,9 +21,8 @@ import (
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/enginetest"
-	"github.com/domarkx/domarkx/git-domarkx/engine/importer"
+	"github.com/domarkx/domarkx/git-domarkx/engine/importer/homes"
 	"github.com/domarkx/domarkx/git-domarkx/engine/transaction"
-	"github.com/domarkx/domarkx/git-domarkx/openpocket"
 )
 
 func TestMain(m *testing.M) { os.Exit(enginetest.Main(m)) }
@@ -51,12 +50,12 @@ func robot(name string) format.Codec {
 type desk struct {
 	*enginetest.Clone
 	dir    string
-	keeper openpocket.Keeper
+	keeper homes.Keeper
 }
 
 func newDesk(t *testing.T, files map[string]string) *desk {
 	c := enginetest.New(t)
-	d := &desk{c, t.TempDir(), openpocket.Keeper{Store: c.Store, Env: c.Env, Vacant: func(context.Context, string) error { return nil }}}
+	d := &desk{c, t.TempDir(), homes.Keeper{Store: c.Store, Env: c.Env, Vacant: func(context.Context, string) error { return nil }}}
 	for name, text := range files {
 		d.write(name, text)
 	}
@@ -80,7 +79,7 @@ func (d *desk) write(name, text string) string {
 	return path
 }
 
-func (d *desk) homes(codecs ...format.Codec) []importer.Home {
+func (d *desk) homes(codecs ...format.Codec) []*homes.Home {
 	d.T.Helper()
 	var files []string
 	err := fs.WalkDir(os.DirFS(d.dir), ".", func(path string, e fs.DirEntry, err error) error {
@@ -96,7 +95,7 @@ func (d *desk) homes(codecs ...format.Codec) []importer.Home {
 }
 
 // keep keeps the robot's directory, and returns the new versions and the warnings.
-func (d *desk) keep() (kept []importer.Kept, warnings []string) {
+func (d *desk) keep() (kept []homes.Kept, warnings []string) {
 	d.T.Helper()
 	ctx := d.T.Context()
 	dirs, err := d.keeper.Keep(ctx, d.homes(robot("robot")), func(err error) { warnings = append(warnings, err.Error()) })
@@ -155,33 +154,32 @@ func (d *desk) content(v domarkx.Version) map[string]string {
 // TestFind: a path belongs to the first format that claims it.
 func TestFind(t *testing.T) {
 	d := newDesk(t, map[string]string{"a/robot.cfg": "robot", "a/other.cfg": "robot", "b/robot.cfg": "none", "a/talks/1.md": "x", "c/other.cfg": "robot"})
-	homes := d.homes(format.Codec{Name: "plain"}, robot("robot"), robot("other"))
+	found := d.homes(format.Codec{Name: "plain"}, robot("robot"), robot("other"))
 	var names []string
-	for _, h := range homes {
-		home := h.(*openpocket.Home)
-		names = append(names, home.Name+" "+home.Documents)
+	for _, h := range found {
+		names = append(names, h.Name+" "+h.Documents)
 	}
 	if diff := cmp.Diff([]string{"robot a/talks", "other c/talks"}, names); diff != "" {
 		t.Fatalf("(-want +got):\n%s", diff)
 	}
 	for path, want := range map[string]int{"a/talks": 0, "a/talks/x/y": 0, "a/memory/x": 0, "a/talkshow": -1, "a/robot.cfg": -1, "c/talks/1.md": 1} {
-		if got := slices.IndexFunc(homes, func(h importer.Home) bool { return h.Contains(path) }); got != want {
+		if got := slices.IndexFunc(found, func(h *homes.Home) bool { return h.Contains(path) }); got != want {
 			t.Errorf("%s is in home %d", path, got)
 		}
 	}
 	for path, want := range map[string]bool{"a/talks/1.md": true, "a/talks/deep/1.md": false, "a/memory/1.md": false} {
-		if got := homes[0].IsDocument(path, robot("robot")); got != want {
+		if got := found[0].IsDocument(path, robot("robot")); got != want {
 			t.Errorf("%s is a document: %t", path, got)
 		}
 	}
-	if homes[0].IsDocument("a/talks/1.md", robot("other")) {
+	if found[0].IsDocument("a/talks/1.md", robot("other")) {
 		t.Error("a document of another format counts")
 	}
 	unreadable := func(string) ([]byte, error) { return nil, os.ErrPermission }
 	if found := d.keeper.Find([]format.Codec{robot("robot")}, "", d.dir, []string{"a/robot.cfg"}, unreadable); found != nil {
 		t.Errorf("found %v in a file that cannot be read", found)
 	}
-	if found := d.keeper.Find([]format.Codec{robot("robot"), robot("other")}, "other", d.dir, []string{"a/robot.cfg", "c/other.cfg"}, os.ReadFile); len(found) != 1 || found[0].(*openpocket.Home).Name != "other" {
+	if found := d.keeper.Find([]format.Codec{robot("robot"), robot("other")}, "other", d.dir, []string{"a/robot.cfg", "c/other.cfg"}, os.ReadFile); len(found) != 1 || found[0].Name != "other" {
 		t.Errorf("found %v of the format other", found)
 	}
 }

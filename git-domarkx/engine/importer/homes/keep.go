@@ -1,7 +1,7 @@
-// Package openpocket stores the directories of programs such as OpenPocket, which have more than transcripts: memory,
+// Package homes stores the directories of programs such as OpenPocket, which have more than transcripts: memory,
 // scripts and screenshots. Each becomes a version of a workspace, which the sessions that are imported from the directory
 // can link.
-package openpocket
+package homes
 
 import (
 	"context"
@@ -18,7 +18,6 @@ import (
 	"github.com/domarkx/domarkx/format/transcript"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/edit"
-	"github.com/domarkx/domarkx/git-domarkx/engine/importer"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 	"github.com/domarkx/domarkx/git-domarkx/engine/transaction"
 	"github.com/domarkx/domarkx/gitstore"
@@ -34,9 +33,10 @@ type Home struct {
 	top   string // the directory that the user named, as given
 }
 
-// Find implements [importer.HomeKeeper]. If several formats claim a path, the first one gets it.
-func (m Keeper) Find(codecs []format.Codec, only, top string, files []string, head func(path string) ([]byte, error)) []importer.Home {
-	var homes []importer.Home
+// Find finds the homes in the directory top, given the paths of its files. head reads the beginning of a file. If only is not "",
+// Find searches only for homes of the format with that name. If several formats claim a path, the first one gets it.
+func (m Keeper) Find(codecs []format.Codec, only, top string, files []string, head func(path string) ([]byte, error)) []*Home {
+	var homes []*Home
 	for _, codec := range codecs {
 		if codec.Homes == nil || only != "" && only != codec.Name {
 			continue
@@ -49,7 +49,7 @@ func (m Keeper) Find(codecs []format.Codec, only, top string, files []string, he
 			return data
 		})
 		for _, h := range found {
-			if len(h.Parts) > 0 && !slices.ContainsFunc(homes, func(before importer.Home) bool { return before.Contains(h.Parts[0].From) }) {
+			if len(h.Parts) > 0 && !slices.ContainsFunc(homes, func(before *Home) bool { return before.Contains(h.Parts[0].From) }) {
 				homes = append(homes, &Home{Home: h, codec: codec, top: top})
 			}
 		}
@@ -96,13 +96,15 @@ type Keeper struct {
 }
 
 // Keep stores the contents of homes that Find has found. It calls warn for each file that it cannot store.
-func (m Keeper) Keep(ctx context.Context, homes []importer.Home, warn func(error)) (_ importer.KeptHomes, err error) {
-	kept := &Dirs{keeper: m, of: map[importer.Home]*keptDir{}}
-	if kept.records, err = openRecords(m.Env.StateDir); err != nil {
-		return nil, err
+func (m Keeper) Keep(ctx context.Context, homes []*Home, warn func(error)) (_ *Dirs, err error) {
+	kept := &Dirs{keeper: m, of: map[*Home]*keptDir{}}
+	if len(homes) == 0 {
+		return kept, nil
 	}
-	for _, home := range homes {
-		h := home.(*Home)
+	if kept.records, err = local.ReadMap[record](m.recordsPath()); err != nil {
+		return nil, fmt.Errorf("reading the record of imported directories: %w", err)
+	}
+	for _, h := range homes {
 		k, err := m.keepHome(ctx, h, kept.records, warn)
 		if err != nil {
 			kept.Abort()
@@ -116,12 +118,22 @@ func (m Keeper) Keep(ctx context.Context, homes []importer.Home, warn func(error
 	return kept, nil
 }
 
+// recordsPath returns the path of the file that maps the absolute path of each home's documents to the record of the home's last
+// import on this machine. It is only a cache: without it, homes are recognized by their contents.
+func (m Keeper) recordsPath() string { return filepath.Join(m.Env.StateDir, "homes.json") }
+
 // Dirs holds the homes of one import.
 type Dirs struct {
 	keeper  Keeper
 	all     []*keptDir
-	of      map[importer.Home]*keptDir
-	records *records
+	of      map[*Home]*keptDir
+	records map[string]record // see recordsPath
+}
+
+// A Kept is a program's directory whose files became a new version of a workspace.
+type Kept struct {
+	Directory string // the directory that the user named, which contains it
+	Version   domarkx.Version
 }
 
 // Abort discards all stored contents that are not settled.
@@ -132,11 +144,11 @@ func (h *Dirs) Abort() {
 }
 
 // Done returns the workspace versions that the last update created. It is called after each update.
-func (h *Dirs) Done() []importer.Kept {
-	var made []importer.Kept
+func (h *Dirs) Done() []Kept {
+	var made []Kept
 	for _, k := range h.all {
 		if k.new {
-			made = append(made, importer.Kept{Directory: k.top, Version: domarkx.Version{Workspace: k.made.Workspace, ID: k.made.Commit}})
+			made = append(made, Kept{Directory: k.top, Version: domarkx.Version{Workspace: k.made.Workspace, ID: k.made.Commit}})
 		}
 		k.before, k.new = k.made, false
 	}
@@ -144,7 +156,7 @@ func (h *Dirs) Done() []importer.Kept {
 }
 
 // IsNew reports whether the current update creates a version of a home.
-func (h *Dirs) IsNew(at importer.Home) bool {
+func (h *Dirs) IsNew(at *Home) bool {
 	k := h.of[at]
 	return k != nil && k.new
 }
@@ -155,22 +167,24 @@ func (h *Dirs) Settle() error {
 	var errs []error
 	for _, k := range h.all {
 		errs = append(errs, k.pending.Settle())
-		h.records.byPath[k.key] = k.before
+		h.records[k.key] = k.before
 	}
 	if len(h.all) > 0 {
-		errs = append(errs, h.records.save())
+		if err := local.WriteMap(h.keeper.recordsPath(), h.records); err != nil {
+			errs = append(errs, fmt.Errorf("writing the record of imported directories: %w", err))
+		}
 	}
 	return errors.Join(errs...)
 }
 
 // keepHome stores the contents of one home. It returns nil if the home contains only documents.
-func (m Keeper) keepHome(ctx context.Context, h *Home, records *records, warn func(error)) (*keptDir, error) {
+func (m Keeper) keepHome(ctx context.Context, h *Home, records map[string]record, warn func(error)) (*keptDir, error) {
 	top, err := local.CanonicalPath(h.top)
 	if err != nil {
 		return nil, err
 	}
 	k := &keptDir{Home: h, key: filepath.Join(top, filepath.FromSlash(h.Documents)), paths: map[string]bool{}, stats: map[string]knownFile{}}
-	k.before = records.byPath[k.key]
+	k.before = records[k.key]
 	root, err := os.OpenRoot(top)
 	if err != nil {
 		return nil, err
@@ -312,7 +326,7 @@ func (h *Dirs) lastImport(ctx context.Context, tip string, k *keptDir) (string, 
 
 // LinkerOf returns a linker that links messages of a document to the version of its home. It
 // returns nil if the home was not stored.
-func (h *Dirs) LinkerOf(at importer.Home, doc *domarkx.Document) *edit.Linker {
+func (h *Dirs) LinkerOf(at *Home, doc *domarkx.Document) *edit.Linker {
 	k := h.of[at]
 	if k == nil {
 		return nil

@@ -1,4 +1,4 @@
-package openpocket
+package homes
 
 import (
 	"context"
@@ -14,6 +14,21 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 	"github.com/domarkx/domarkx/git-domarkx/engine/sources"
 )
+
+// A record describes the last import of a home on this machine.
+type record struct {
+	Workspace string               `json:"workspace"`
+	Version   string               `json:"version"` // the resource version
+	Commit    string               `json:"commit"`  // the id of the workspace version
+	Files     map[string]knownFile `json:"files,omitempty"`
+}
+
+// A knownFile identifies an unchanged file, so that its content need not be read again.
+type knownFile struct {
+	Size int64  `json:"size"`
+	Time int64  `json:"time"` // time of the last change, in nanoseconds since 1970
+	ID   string `json:"id"`   // id of the content
+}
 
 // A writer stores the contents of a home as a version of a resource.
 type writer struct {
@@ -59,17 +74,22 @@ func (w *writer) part(ctx context.Context, p format.Part) error {
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
-	if err != nil || !info.IsDir() {
-		if err == nil {
-			err = errors.New("it is no directory")
-		}
-		w.warn(fmt.Errorf("%s: not kept: %w", filepath.Join(w.top, from), local.PathError(err)))
-		return nil
+	if err == nil && !info.IsDir() {
+		err = errors.New("it is no directory")
+	}
+	if err != nil {
+		return w.skip(from, err)
 	}
 	if err := w.above(ctx, p.To); err != nil {
 		return err
 	}
 	return w.tree(ctx, from, p.To, 0)
+}
+
+// skip warns that a file or directory is left out.
+func (w *writer) skip(from string, err error) error {
+	w.warn(fmt.Errorf("%s: not kept: %w", filepath.Join(w.top, from), local.PathError(err)))
+	return nil
 }
 
 // maxHomeDepth limits the nesting of directories in a home.
@@ -80,13 +100,9 @@ func (w *writer) tree(ctx context.Context, from, to string, depth int) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	skip := func(err error) error {
-		w.warn(fmt.Errorf("%s: not kept: %w", filepath.Join(w.top, from), local.PathError(err)))
-		return nil
-	}
 	dir, err := w.root.Open(from)
 	if err != nil {
-		return skip(err)
+		return w.skip(from, err)
 	}
 	defer dir.Close()
 	info, err := dir.Stat()
@@ -96,12 +112,12 @@ func (w *writer) tree(ctx context.Context, from, to string, depth int) error {
 	if err == nil && depth > maxHomeDepth {
 		err = fmt.Errorf("it is more than %d directories deep", maxHomeDepth)
 	}
-	if err != nil {
-		return skip(err)
+	var entries []os.DirEntry
+	if err == nil {
+		entries, err = dir.ReadDir(-1)
 	}
-	entries, err := dir.ReadDir(-1)
 	if err != nil {
-		return skip(err)
+		return w.skip(from, err)
 	}
 	dir.Close() // close early, or a deep home would need many descriptors
 	if err := w.directory(ctx, to, uint32(info.Mode().Perm())); err != nil {
@@ -134,10 +150,8 @@ func (w *writer) file(ctx context.Context, from, to string, kind os.FileMode) er
 	default:
 		err = fmt.Errorf("it is no file: %v", kind)
 	}
-	var skipped *unreadableFileError
-	if errors.As(err, &skipped) || err != nil && !kind.IsRegular() {
-		w.warn(fmt.Errorf("%s: not kept: %w", filepath.Join(w.top, from), local.PathError(err)))
-		return nil
+	if _, skipped := errors.AsType[*unreadableFileError](err); skipped || err != nil && !kind.IsRegular() {
+		return w.skip(from, err)
 	}
 	if err != nil {
 		return err
