@@ -18,6 +18,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/importer"
 	"github.com/domarkx/domarkx/git-domarkx/engine/sources"
+	"github.com/domarkx/domarkx/git-domarkx/events"
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 )
 
@@ -89,28 +90,28 @@ const watchMemory = 256 << 20
 
 // watchHere records in this process until it is interrupted.
 func (inv *invocation) watchHere(dir string) error {
-	report := recording.NewReport(inv.getenv)
+	parent, hidden := recording.InBackground(inv.getenv)
 	release, err := recording.Acquire(inv.ctx, dir)
 	if running, ok := errors.AsType[*recording.RunningError](err); ok {
-		report.Send(nil)
+		_ = parent.Report(nil) // it may be gone
 		inv.say("process %d records already", running.Process.PID)
 		return nil
 	}
-	if err == nil && !report.Background {
+	if err == nil && !hidden {
 		err = recordAll(inv, dir)
 	}
 	var watcher *recording.Watcher
 	if err == nil {
-		watcher, err = inv.newWatcher(dir, !report.Background)
+		watcher, err = inv.newWatcher(dir, !hidden)
 	}
-	if err == nil && report.Background {
+	if err == nil && hidden {
 		err = os.Chdir("/") // do not use the user's directory
 	}
 	if err != nil {
-		report.Send(err)
+		_ = parent.Report(err)
 		return errors.Join(err, release())
 	}
-	return errors.Join(watcher.Run(inv.ctx, func() { report.Send(nil) }), release())
+	return errors.Join(watcher.Run(inv.ctx, func() { _ = parent.Report(nil) }), release())
 }
 
 // watcherArguments returns the arguments with which this program becomes a watcher.
@@ -294,11 +295,11 @@ func (o observer) Take(ctx context.Context, e recording.Event, late func() bool)
 	at := observe.Moment{Agent: e.Agent, ID: e.Session, Path: e.Transcript, Dir: e.Dir, Calls: e.Calls, Time: e.Time, Late: late}
 	switch e.Kind {
 	case agents.PromptSubmit:
-		at.Kind = observe.Prompt
+		at.Kind = events.Prompt
 	case agents.ToolsDone:
-		at.Kind = observe.Batch
+		at.Kind = events.Batch
 	case agents.TurnStop, agents.SessionEnd:
-		at.Kind = observe.Turn
+		at.Kind = events.Turn
 	default:
 		return nil
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 	"github.com/domarkx/domarkx/git-domarkx/engine/transaction"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
+	"github.com/domarkx/domarkx/git-domarkx/events"
 	"github.com/domarkx/domarkx/git-domarkx/find/blame"
 	"github.com/domarkx/domarkx/gitstore"
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
@@ -63,7 +64,7 @@ func BenchmarkObserve(b *testing.B) {
 	ours.must("", "git", "add", "-A")
 	m, _, _ := observing(b, ours)
 	take := func() {
-		v, err := m.Take(b.Context(), observe.Moment{Kind: observe.Batch, Agent: "claude-code", ID: "1", Dir: ours.dir, Calls: []string{"1"}, Time: time.Now()})
+		v, err := m.Take(b.Context(), observe.Moment{Kind: events.Batch, Agent: "claude-code", ID: "1", Dir: ours.dir, Calls: []string{"1"}, Time: time.Now()})
 		if err != nil || v.ID == "" {
 			b.Fatal(v.ID, err)
 		}
@@ -121,7 +122,7 @@ func BenchmarkLargeTurns(b *testing.B) {
 	take := func() time.Duration {
 		s.write("program", string(content))
 		began := time.Now()
-		v, err := m.Take(b.Context(), observe.Moment{Kind: observe.Batch, Agent: "claude-code", ID: "1", Dir: s.dir, Calls: []string{"1"}, Time: time.Now()})
+		v, err := m.Take(b.Context(), observe.Moment{Kind: events.Batch, Agent: "claude-code", ID: "1", Dir: s.dir, Calls: []string{"1"}, Time: time.Now()})
 		if err != nil || v.ID == "" {
 			b.Fatal(v.ID, err)
 		}
@@ -161,7 +162,7 @@ func BenchmarkBlame(b *testing.B) {
 			text[(v*37+i*191)%lines] = fmt.Sprintf("line %d, changed in version %d", i, v)
 		}
 		s.write("src/file.go", strings.Join(text, "\n")+"\n")
-		if _, err := m.Take(b.Context(), observe.Moment{Kind: observe.Batch, Agent: "claude-code", ID: "1", Dir: s.dir, Calls: []string{fmt.Sprint(v)}, Time: time.Now()}); err != nil {
+		if _, err := m.Take(b.Context(), observe.Moment{Kind: events.Batch, Agent: "claude-code", ID: "1", Dir: s.dir, Calls: []string{fmt.Sprint(v)}, Time: time.Now()}); err != nil {
 			b.Fatal(err)
 		}
 	}

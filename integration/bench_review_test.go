@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx/git-domarkx/agents/observe"
+	"github.com/domarkx/domarkx/git-domarkx/events"
 )
 
 // BenchmarkReview reviews a branch of 300 files and 20,000 lines. A person changed some of them after the agent.
@@ -25,13 +26,13 @@ func BenchmarkReview(b *testing.B) {
 		return t.String()
 	}
 	at := func(f int) string { return fmt.Sprintf("src/part%02d/file%03d.go", f%20, f) }
-	take := func(kind observe.Kind, n int) {
+	take := func(kind string, n int) {
 		v, err := m.Take(b.Context(), observe.Moment{Kind: kind, Agent: "claude-code", ID: "1", Dir: s.dir, Calls: []string{fmt.Sprint(n)}, Time: time.Now()})
 		if err != nil || v.ID == "" {
 			b.Fatal(v.ID, err)
 		}
 	}
-	take(observe.Prompt, 0)
+	take(events.Prompt, 0)
 	for n := range batches { // each batch writes a half of six files
 		for i := range 6 {
 			f := (n*6 + i) % files
@@ -41,7 +42,7 @@ func BenchmarkReview(b *testing.B) {
 			}
 			s.write(at(f), body)
 		}
-		take(observe.Batch, n)
+		take(events.Batch, n)
 	}
 	for f := 0; f < files; f += 3 {
 		s.write(at(f), text(f, 0, lines)+"// by hand\n")

@@ -85,8 +85,11 @@ func Waiting() *Parent {
 	return &Parent{os.NewFile(3, "ready")}
 }
 
-// Report ends the wait of the parent: the program works if err is nil.
+// Report ends the wait of the parent, if there is one: the program works if err is nil. Call it once.
 func (p *Parent) Report(err error) error {
+	if p == nil {
+		return nil
+	}
 	text := ready
 	if err != nil {
 		text = err.Error()

@@ -23,10 +23,7 @@ import (
 func (m *Mounts) Serve(ctx context.Context, dir string, open func() (Sessions, error), ready func() error) error {
 	parent := background.Waiting()
 	server, note, err := m.startServing(ctx, dir, open, parent != nil)
-	if parent != nil {
-		err = errors.Join(err, parent.Report(err))
-	}
-	if err != nil {
+	if err = errors.Join(err, parent.Report(err)); err != nil {
 		return err
 	}
 	if parent == nil {

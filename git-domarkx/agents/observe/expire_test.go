@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/domarkx/domarkx/format/domarkx"
-	"github.com/domarkx/domarkx/git-domarkx/agents/observe"
 	"github.com/domarkx/domarkx/git-domarkx/engine/enginetest"
+	"github.com/domarkx/domarkx/git-domarkx/events"
 	"github.com/domarkx/domarkx/git-domarkx/secrets/redact"
 	"github.com/domarkx/domarkx/git-domarkx/secrets/scan"
 )
@@ -32,14 +32,14 @@ func TestExpireBesideRecording(t *testing.T) {
 	for turn := range turns {
 		call := fmt.Sprint("c", turn)
 		d.write("f", fmt.Sprint("by hand ", turn))
-		a.hook(observe.Prompt)
+		a.hook(events.Prompt)
 		a.user("Go on.")
 		a.calls(call)
 		d.write("f", fmt.Sprint("by the call ", turn))
-		a.hook(observe.Batch, call)
+		a.hook(events.Batch, call)
 		a.result(call)
 		a.answers("Done.")
-		a.hook(observe.Turn)
+		a.hook(events.Turn)
 		a.record()
 	}
 	if expired == 0 {

@@ -16,6 +16,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/enginetest"
 	"github.com/domarkx/domarkx/git-domarkx/engine/importer"
+	"github.com/domarkx/domarkx/git-domarkx/events"
 )
 
 func TestMain(m *testing.M) { os.Exit(enginetest.Main(m)) }
@@ -46,7 +47,7 @@ func (d *desk) agent(t *testing.T, n int) *agent {
 		who := domarkx.Signature{Name: "Ann", Email: "ann@example.org", When: a.clock}
 		return who, who, nil
 	}
-	a.desk = &desk{t: d.t, top: d.top, store: c.Store, m: observe.New(c, c.Store, c.Store.Git(), env, "boot", func() ([]string, error) { return nil, nil })}
+	a.desk = &desk{t: d.t, top: d.top, store: c.Store, m: observe.New(c.Updates, c.Store, c.Store.Git(), env, "boot", func() ([]string, error) { return nil, nil })}
 	return a
 }
 
@@ -116,7 +117,7 @@ func (a *agent) answer(reason, blocks string) string {
 }
 
 // hook reports an event of the agent.
-func (a *agent) hook(kind observe.Kind, calls ...string) domarkx.Version {
+func (a *agent) hook(kind string, calls ...string) domarkx.Version {
 	a.t.Helper()
 	a.clock = a.clock.Add(a.step)
 	v, err := a.m.Take(context.Background(), observe.Moment{Kind: kind, Agent: "claude-code", ID: a.id, Path: a.path, Dir: a.top, Calls: calls, Time: time.Now()})
@@ -160,27 +161,27 @@ func TestLinksByHooks(t *testing.T) {
 	d := newDesk(t)
 	d.write("f", "0")
 	a := d.agent(t, 1)
-	a.hook(observe.Prompt)
+	a.hook(events.Prompt)
 	a.user("Go on.")
 	a.expect("a prompt", "0")
 	a.calls("c1", "c2")
 	d.write("f", "1")
-	a.hook(observe.Batch, "c1", "c2")
+	a.hook(events.Batch, "c1", "c2")
 	a.result("c1")
 	a.result("c2")
 	a.expect("calls", "0 1")
 	a.calls("c3") // which change nothing
-	a.hook(observe.Batch, "c3")
+	a.hook(events.Batch, "c3")
 	a.result("c3")
 	a.answers("Done.")
-	a.hook(observe.Turn)
+	a.hook(events.Turn)
 	a.record()
 	a.expect("the end of the turn", "0 1 1 1")
 	d.write("f", "by hand")
-	a.hook(observe.Prompt)
+	a.hook(events.Prompt)
 	a.user("More.")
 	a.answers("No.")
-	a.hook(observe.Turn)
+	a.hook(events.Turn)
 	a.record()
 	a.expect("a change by hand", "0 1 1 1 by hand by hand")
 	before, err := d.store.Tip(t.Context(), a.name)
@@ -210,16 +211,16 @@ func TestLinksWaitForTheirMessages(t *testing.T) {
 			d.write("f", "0")
 			a := d.agent(t, 1)
 			a.step = step
-			a.hook(observe.Prompt)
+			a.hook(events.Prompt)
 			a.user("Go on.")
 			a.calls("c1")
 			d.write("f", "1")
-			a.hook(observe.Batch, "c1")
+			a.hook(events.Batch, "c1")
 			a.result("c1")
 			d.write("f", "2")
-			a.hook(observe.Batch, "c2")
+			a.hook(events.Batch, "c2")
 			d.write("f", "3")
-			a.hook(observe.Turn)
+			a.hook(events.Turn)
 			a.record()
 			a.expect("before their messages", "0 1")
 			waiting := func(want bool) {
@@ -299,7 +300,7 @@ func TestNotObserved(t *testing.T) {
 func TestRewindWhileBusy(t *testing.T) {
 	d := newDesk(t)
 	d.write("f", "0")
-	taken := d.take(observe.Prompt, "1", d.top)
+	taken := d.take(events.Prompt, "1", d.top)
 	first, err := d.store.Version(t.Context(), taken.ID)
 	if err != nil {
 		t.Fatal(err)
@@ -314,7 +315,7 @@ func TestRewindWhileBusy(t *testing.T) {
 	if err := rewind(false); !errors.As(err, &busy) || !busy.Open || !strings.Contains(err.Error(), "--yes") {
 		t.Errorf("in a turn: %v", err)
 	}
-	d.take(observe.Turn, "1", d.top)
+	d.take(events.Turn, "1", d.top)
 	if err := rewind(false); !errors.As(err, &busy) || busy.Open || !strings.Contains(err.Error(), "--yes") {
 		t.Errorf("after a turn: %v", err)
 	}

@@ -30,20 +30,9 @@ import (
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 )
 
-// A Kind is the event for which a version is taken. It is also the operation of the version's
-// commit.
-type Kind string
-
-// The events for which versions are taken.
-const (
-	Prompt Kind = events.Prompt
-	Batch  Kind = events.Batch
-	Turn   Kind = events.Turn
-)
-
 // A Moment is an event in an agent's session after which a version is taken.
 type Moment struct {
-	Kind  Kind
+	Kind  string // the event: [events.Prompt], [events.Batch] or [events.Turn]
 	Agent string
 	ID    string // the id that the agent gives its session
 	Path  string // path of the transcript; "" if unknown
@@ -55,7 +44,7 @@ type Moment struct {
 
 // Manager takes versions of the work trees of a repository. Its methods are safe for concurrent use.
 type Manager struct {
-	updates   Updater
+	updates   *transaction.Updates
 	store     *gitstore.Store
 	env       local.Environment
 	git       *gitcmd.Git
@@ -66,14 +55,9 @@ type Manager struct {
 	warned map[string]bool
 }
 
-// An Updater updates sessions and workspaces.
-type Updater interface {
-	Update(ctx context.Context, reason string, fn func(*transaction.Tx) error) error
-}
-
 // New returns a manager for the work trees of a repository. boot identifies the boot of the system,
 // or is "". forbidden returns paths that must not be read or written, such as mounts.
-func New(updates Updater, store *gitstore.Store, git *gitcmd.Git, env local.Environment, boot string, forbidden func() ([]string, error)) *Manager {
+func New(updates *transaction.Updates, store *gitstore.Store, git *gitcmd.Git, env local.Environment, boot string, forbidden func() ([]string, error)) *Manager {
 	return &Manager{updates: updates, store: store, git: git, env: env, boot: boot, forbidden: forbidden, warned: map[string]bool{}}
 }
 
@@ -110,8 +94,8 @@ func (m *Manager) Take(ctx context.Context, at Moment) (domarkx.Version, error) 
 	defer t.close()
 	t.session(at.Agent + ":" + at.ID).Hooked = true
 	v, err := m.take(ctx, t, at)
-	if name := t.session(at.Agent + ":" + at.ID).Session; err == nil && name != "" && (v.ID != "" || at.Kind == Turn) {
-		err = m.link(ctx, name, at.Kind != Batch)
+	if name := t.session(at.Agent + ":" + at.ID).Session; err == nil && name != "" && (v.ID != "" || at.Kind == events.Turn) {
+		err = m.link(ctx, name, at.Kind != events.Batch)
 	}
 	return v, errors.Join(err, t.save())
 }
@@ -129,7 +113,7 @@ func (m *Manager) take(ctx context.Context, t *tree, at Moment) (domarkx.Version
 		return domarkx.Version{}, err
 	}
 	defer now.abort()
-	c := domarkx.VersionCommit{Operation: string(at.Kind), Observed: &domarkx.Observation{Calls: at.Calls},
+	c := domarkx.VersionCommit{Operation: at.Kind, Observed: &domarkx.Observation{Calls: at.Calls},
 		Overlap: domarkx.Overlap{Late: at.Late != nil && at.Late(), Shared: t.shared(s, at)}}
 	v, err := m.commit(ctx, t, s.Workspace, c, now)
 	if err != nil {
@@ -171,11 +155,14 @@ func (m *Manager) commit(ctx context.Context, t *tree, workspace string, c domar
 	if err != nil {
 		return domarkx.Version{}, fmt.Errorf("taking a version of the work tree: %w", err)
 	}
-	return v, now.settle()
+	if now.writer == nil {
+		return v, nil
+	}
+	return v, now.writer.Settle()
 }
 
 func subjectOf(c domarkx.VersionCommit) string {
-	what := map[string]string{string(Prompt): "work tree when a prompt was submitted", string(Batch): "work tree after calls", string(Turn): "work tree after a turn"}[c.Operation]
+	what := map[string]string{events.Prompt: "work tree when a prompt was submitted", events.Batch: "work tree after calls", events.Turn: "work tree after a turn"}[c.Operation]
 	if what == "" {
 		what = "work tree"
 	}

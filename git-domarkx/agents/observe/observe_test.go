@@ -22,6 +22,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/transaction"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
+	"github.com/domarkx/domarkx/git-domarkx/events"
 	"github.com/domarkx/domarkx/gitstore"
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 )
@@ -86,7 +87,7 @@ func (d *desk) write(path, content string) {
 	}
 }
 
-func (d *desk) take(kind observe.Kind, id, dir string) domarkx.Version {
+func (d *desk) take(kind string, id, dir string) domarkx.Version {
 	d.t.Helper()
 	v, err := d.m.Take(context.Background(), observe.Moment{Kind: kind, Agent: "codex", ID: id, Dir: dir, Time: time.Now()})
 	if err != nil {
@@ -145,11 +146,11 @@ func (d *desk) files(workspace string) map[string]string {
 func TestTake(t *testing.T) {
 	d := newDesk(t)
 	d.write("a", "one")
-	first := d.take(observe.Prompt, "1", d.top)
+	first := d.take(events.Prompt, "1", d.top)
 	if first.ID == "" || first.Operation != "prompt" || !observe.IsObserved(first) || first.Observed == nil || first.Observed.Branch != "main" || first.Observed.Head != "" || first.Late {
 		t.Fatalf("the first version is %+v, %+v", first, first.Observed)
 	}
-	if again := d.take(observe.Batch, "1", d.top); again.ID != "" {
+	if again := d.take(events.Batch, "1", d.top); again.ID != "" {
 		t.Errorf("a version without a change: %+v", again)
 	}
 	git(t, d.top, "add", "a")
@@ -157,7 +158,7 @@ func TestTake(t *testing.T) {
 	git(t, d.top, "checkout", "-q", "--detach")
 	d.write("a", "two")
 	// It is asked after the files were read whether the next call has begun.
-	late, err := d.m.Take(t.Context(), observe.Moment{Kind: observe.Batch, Agent: "codex", ID: "1", Dir: d.top, Time: time.Now(), Late: func() bool {
+	late, err := d.m.Take(t.Context(), observe.Moment{Kind: events.Batch, Agent: "codex", ID: "1", Dir: d.top, Time: time.Now(), Late: func() bool {
 		d.write("a", "of the next call")
 		return true
 	}})
@@ -171,13 +172,13 @@ func TestTake(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(d.top, "sub"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if below := d.take(observe.Turn, "1", filepath.Join(d.top, "sub")); below.ID == "" || below.Late {
+	if below := d.take(events.Turn, "1", filepath.Join(d.top, "sub")); below.ID == "" || below.Late {
 		t.Errorf("below: %+v", below)
 	}
 	if tips := d.workspaces(); len(tips) != 1 || tips[0].Number != 3 {
 		t.Errorf("workspaces: %+v", tips)
 	}
-	if _, err := d.m.Take(t.Context(), observe.Moment{Kind: observe.Turn, Agent: "codex", ID: "1", Dir: t.TempDir(), Time: time.Now()}); !errors.Is(err, domarkx.ErrNotFound) {
+	if _, err := d.m.Take(t.Context(), observe.Moment{Kind: events.Turn, Agent: "codex", ID: "1", Dir: t.TempDir(), Time: time.Now()}); !errors.Is(err, domarkx.ErrNotFound) {
 		t.Errorf("outside: %v", err)
 	}
 	git(t, d.top, "fsck", "--strict")
@@ -187,7 +188,7 @@ func TestTake(t *testing.T) {
 func TestHugeFile(t *testing.T) {
 	d := newDesk(t)
 	d.write("a", "one")
-	first := d.take(observe.Prompt, "1", d.top)
+	first := d.take(events.Prompt, "1", d.top)
 	const size = 2 << 30
 	for name, length := range map[string]int64{"huge": size, "limit": 1<<30 + 1} {
 		d.write(name, "")
@@ -197,7 +198,7 @@ func TestHugeFile(t *testing.T) {
 	}
 	d.write("a", "two")
 	began := time.Now()
-	v := d.take(observe.Batch, "1", d.top)
+	v := d.take(events.Batch, "1", d.top)
 	if want := []domarkx.LeftOut{{Path: "huge", Reason: "large"}, {Path: "limit", Reason: "large"}}; v.Observed == nil || !slices.Equal(v.Observed.LeftOut, want) {
 		t.Errorf("left out %+v", v.Observed)
 	}
@@ -243,7 +244,7 @@ func TestStoredOnce(t *testing.T) {
 	before := stored()
 	for i, id := range []string{"1", "1", "2"} {
 		d.write("d1/more", fmt.Sprint(i))
-		d.take(observe.Prompt, id, d.top)
+		d.take(events.Prompt, id, d.top)
 		if err := os.RemoveAll(filepath.Join(d.top, ".git/domarkx/observed")); i == 1 && err != nil {
 			t.Fatal(err)
 		}
@@ -269,29 +270,29 @@ func TestStoredOnce(t *testing.T) {
 func TestShared(t *testing.T) {
 	d := newDesk(t)
 	d.write("a", "0")
-	one := d.take(observe.Prompt, "1", d.top)
+	one := d.take(events.Prompt, "1", d.top)
 	d.write("a", "1")
-	if v := d.take(observe.Turn, "1", d.top); len(v.Shared) > 0 {
+	if v := d.take(events.Turn, "1", d.top); len(v.Shared) > 0 {
 		t.Errorf("alone: %q", v.Shared)
 	}
-	two := d.take(observe.Prompt, "2", d.top)
+	two := d.take(events.Prompt, "2", d.top)
 	if len(two.Shared) > 0 {
 		t.Errorf("after a turn that ended: %q", two.Shared)
 	}
 	d.write("a", "2")
-	if v := d.take(observe.Prompt, "1", d.top); !slices.Equal(v.Shared, []string{two.Workspace}) {
+	if v := d.take(events.Prompt, "1", d.top); !slices.Equal(v.Shared, []string{two.Workspace}) {
 		t.Errorf("a prompt in an open turn of another: %q", v.Shared)
 	}
 	d.write("a", "3")
-	if v := d.take(observe.Turn, "2", d.top); !slices.Equal(v.Shared, []string{one.Workspace}) {
+	if v := d.take(events.Turn, "2", d.top); !slices.Equal(v.Shared, []string{one.Workspace}) {
 		t.Errorf("two open turns: %q", v.Shared)
 	}
 	d.write("a", "4")
-	if v := d.take(observe.Turn, "1", d.top); !slices.Equal(v.Shared, []string{two.Workspace}) {
+	if v := d.take(events.Turn, "1", d.top); !slices.Equal(v.Shared, []string{two.Workspace}) {
 		t.Errorf("the other turn ended since the last version: %q", v.Shared)
 	}
 	d.write("a", "5")
-	if v := d.take(observe.Prompt, "1", d.top); len(v.Shared) > 0 {
+	if v := d.take(events.Prompt, "1", d.top); len(v.Shared) > 0 {
 		t.Errorf("alone again: %q", v.Shared)
 	}
 }
@@ -319,7 +320,7 @@ func TestTenSessions(t *testing.T) {
 			for round := range 6 {
 				path := filepath.Join(top, fmt.Sprintf("dir%d/file%d", n, round))
 				err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, fmt.Appendf(nil, "%d %d", n, round), 0o644))
-				kind := []observe.Kind{observe.Prompt, observe.Batch, observe.Turn}[round%3]
+				kind := []string{events.Prompt, events.Batch, events.Turn}[round%3]
 				if err == nil {
 					_, err = own.m.Take(context.Background(), observe.Moment{Kind: kind, Agent: "codex", ID: id, Dir: top, Time: time.Now()})
 				}
@@ -331,7 +332,7 @@ func TestTenSessions(t *testing.T) {
 	}
 	work.Wait()
 	for n := range sessions { // everything is in the last version of each
-		d.take(observe.Turn, fmt.Sprint(n), []string{d.top, linked}[n%2])
+		d.take(events.Turn, fmt.Sprint(n), []string{d.top, linked}[n%2])
 	}
 	tips := d.workspaces()
 	if len(tips) != sessions {
@@ -353,7 +354,7 @@ func TestTenSessions(t *testing.T) {
 func TestKilledBetween(t *testing.T) {
 	d := newDesk(t)
 	d.write("a", "one")
-	d.take(observe.Prompt, "1", d.top)
+	d.take(events.Prompt, "1", d.top)
 	states, _ := filepath.Glob(filepath.Join(d.top, ".git/domarkx/observed/*/state.json"))
 	if len(states) != 1 {
 		t.Fatal(states)
@@ -363,12 +364,12 @@ func TestKilledBetween(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.write("a", "two")
-	d.take(observe.Batch, "2", d.top)                         // of another session, so that the first has not got it
+	d.take(events.Batch, "2", d.top)                          // of another session, so that the first has not got it
 	for i, state := range []string{string(before), "", "{"} { // an old state, an empty and a damaged one
 		if err := os.WriteFile(states[0], []byte(state), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		v := d.take(observe.Turn, "1", d.top)
+		v := d.take(events.Turn, "1", d.top)
 		if i == 0 && v.ID == "" {
 			t.Error("an old state: no version")
 		}

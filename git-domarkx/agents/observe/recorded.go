@@ -11,6 +11,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/agents"
 	"github.com/domarkx/domarkx/git-domarkx/engine/toolcall"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
+	"github.com/domarkx/domarkx/git-domarkx/events"
 )
 
 // recent is the maximum age of a transcript's last message for which the present work tree counts
@@ -70,7 +71,7 @@ func (m *Manager) recorded(ctx context.Context, t *tree, tip domarkx.Info, at Mo
 			}
 		}
 		if before { // changes since then are a person's, not those of a turn that was killed
-			at.Kind = Prompt
+			at.Kind = events.Prompt
 		}
 	}
 	if _, err := m.take(ctx, t, at); err != nil {
@@ -105,7 +106,7 @@ const thought = "thought"
 // momentOf returns the end of the session's last turn, from the session's header. Its ID is "" if
 // the header does not identify the agent's session.
 func (m *Manager) momentOf(ctx context.Context, tip domarkx.Info, at Moment, codecs []format.Codec) (Moment, error) {
-	at.Kind = Turn
+	at.Kind = events.Turn
 	headers, err := m.store.Header(ctx, tip.ID)
 	if err != nil {
 		return at, err

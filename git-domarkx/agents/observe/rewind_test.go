@@ -12,15 +12,15 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/domarkx/domarkx/format/domarkx"
-	"github.com/domarkx/domarkx/git-domarkx/agents/observe"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/events"
 )
 
 // TestRewindToHostile goes back to a version with what a version of a work tree never has.
 func TestRewindToHostile(t *testing.T) {
 	d := newDesk(t)
 	d.write("a", "one")
-	tip := d.take(observe.Prompt, "1", d.top)
+	tip := d.take(events.Prompt, "1", d.top)
 	w, err := d.store.BeginVersion(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)
@@ -101,7 +101,7 @@ func TestRewindProperty(t *testing.T) {
 					_ = os.WriteFile(full, []byte(rapid.StringN(0, 20, -1).Draw(rt, "content")), 0o644)
 				}
 			}
-			v := d.take(observe.Turn, fmt.Sprint(session), d.top)
+			v := d.take(events.Turn, fmt.Sprint(session), d.top)
 			if v.ID == "" {
 				continue
 			}

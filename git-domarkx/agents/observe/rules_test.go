@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/domarkx/domarkx/git-domarkx/agents/observe"
+	"github.com/domarkx/domarkx/git-domarkx/events"
 )
 
 // TestTakeOddRules takes versions where a file with patterns is none that can be read: the others
@@ -57,7 +58,7 @@ func TestTakeOddRules(t *testing.T) {
 				defer cancel()
 				for _, content := range []string{"one", "two"} {
 					d.write("a", content)
-					v, err := d.m.Take(ctx, observe.Moment{Kind: observe.Prompt, Agent: "codex", ID: "1", Dir: d.top, Time: time.Now()})
+					v, err := d.m.Take(ctx, observe.Moment{Kind: events.Prompt, Agent: "codex", ID: "1", Dir: d.top, Time: time.Now()})
 					if err != nil || v.ID == "" {
 						t.Fatal(v.ID, err)
 					}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
+	"github.com/domarkx/domarkx/git-domarkx/events"
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
 	"github.com/domarkx/domarkx/gitstore/derived"
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
@@ -58,7 +59,7 @@ type session struct {
 
 // begin records an event before a version is taken for it.
 func (s *session) begin(at Moment) {
-	if at.Kind != Turn && !s.Open {
+	if at.Kind != events.Turn && !s.Open {
 		s.Open, s.Began = true, at.Time
 	}
 	if at.Time.After(s.Last) {
@@ -69,15 +70,9 @@ func (s *session) begin(at Moment) {
 // end records that a version was taken.
 func (s *session) end(at Moment) {
 	s.Taken = time.Now()
-	if at.Kind == Turn && s.Open {
+	if at.Kind == events.Turn && s.Open {
 		s.Open, s.Ended = false, s.Taken
 	}
-}
-
-// stateDir returns the directory with the state of a work tree.
-func (m *Manager) stateDir(top string) string {
-	sum := sha256.Sum256([]byte(top))
-	return filepath.Join(m.env.StateDir, "observed", fmt.Sprintf("%x", sum[:12]))
 }
 
 // lock locks a work tree and reads its state. It waits for other processes.
@@ -86,7 +81,8 @@ func (m *Manager) lock(ctx context.Context, git *gitcmd.Git) (*tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &tree{m: m, git: git, top: top, dir: m.stateDir(top)}
+	sum := sha256.Sum256([]byte(top))
+	t := &tree{m: m, git: git, top: top, dir: filepath.Join(m.env.StateDir, "observed", fmt.Sprintf("%x", sum[:12]))}
 	if err := atomicfile.MkdirAll(t.dir, 0o700); err != nil {
 		return nil, err
 	}
@@ -172,7 +168,7 @@ func (t *tree) shared(s *session, at Moment) []string {
 		if other == s || other.Workspace == "" || other.Workspace == s.Workspace {
 			continue
 		}
-		if other.isOpen(at.Time) || at.Kind != Prompt && !s.Taken.IsZero() && other.Ended.After(s.Taken) && other.Ended.After(s.Began) {
+		if other.isOpen(at.Time) || at.Kind != events.Prompt && !s.Taken.IsZero() && other.Ended.After(s.Taken) && other.Ended.After(s.Began) {
 			names = append(names, other.Workspace)
 		}
 	}
@@ -193,13 +189,6 @@ func (s *state) abort() {
 		s.writer.Abort()
 	}
 	s.f.Close()
-}
-
-func (s *state) settle() error {
-	if s.writer == nil {
-		return nil
-	}
-	return s.writer.Settle()
 }
 
 func (t *tree) open(ctx context.Context, protect func(string, bool) bool) (*dirversion.Directory, error) {

@@ -18,27 +18,13 @@ import (
 // process waits.
 const aloneVariable = "GIT_DOMARKX_WATCH_ALONE"
 
-// A Report lets a background watcher notify the process that started it, when the watcher is ready
-// or has failed.
-type Report struct {
-	Background bool
-	parent     *background.Parent // nil if none waits
-}
-
-// NewReport returns the report of this process.
-func NewReport(getenv func(string) string) *Report {
-	r := &Report{parent: background.Waiting()}
-	r.Background = r.parent != nil || getenv(aloneVariable) != ""
+// InBackground reports whether this process is a watcher in the background, and returns the process that waits until the watcher, or
+// another one, follows the transcripts, or has failed.
+func InBackground(getenv func(string) string) (parent *background.Parent, yes bool) {
+	parent = background.Waiting()
+	yes = parent != nil || getenv(aloneVariable) != ""
 	os.Unsetenv(aloneVariable)
-	return r
-}
-
-// Send reports that the watcher, or another one, follows the transcripts, or else why the watcher ends.
-func (r *Report) Send(err error) {
-	if r.parent != nil {
-		_ = r.parent.Report(err) // the parent may be gone
-		r.parent = nil
-	}
+	return parent, yes
 }
 
 // Start starts a watcher in the background and waits until it follows the transcripts. The
