@@ -151,3 +151,140 @@ func resolved(dir string) string {
 	}
 	return filepath.Join(resolved(parent), filepath.Base(dir))
 }
+
+// Match reports whether a path is one of the agent's transcripts: its name fits, and it is a
+// regular file that no symbolic link below the agent's own directory leads to.
+func (a Agent) Match(e Environment, file string) bool {
+	if database, _, ok := opencodedb.Split(file); ok {
+		file = database
+	}
+	root := a.Home(e)
+	rel, err := filepath.Rel(root, file)
+	if err != nil || !filepath.IsLocal(rel) || !filepath.IsAbs(root) {
+		return false
+	}
+	name := filepath.ToSlash(rel)
+	if !slices.ContainsFunc(a.Files, func(pattern string) bool { return match(pattern, name, false) }) {
+		return false
+	}
+	at := root
+	elements := strings.Split(name, "/")
+	for i, element := range elements {
+		at = filepath.Join(at, element)
+		info, err := os.Lstat(at)
+		if err != nil {
+			return false
+		}
+		if last := i == len(elements)-1; last && !info.Mode().IsRegular() || !last && !info.IsDir() {
+			return false
+		}
+	}
+	return true
+}
+
+// Stat returns the state of a transcript's file. That of a session in a database is the state of the
+// database's log, or of the database if it has none.
+func Stat(file string) (fs.FileInfo, error) {
+	database, _, ok := opencodedb.Split(file)
+	if !ok {
+		return os.Lstat(file)
+	}
+	if info, err := os.Lstat(database + "-wal"); err == nil && info.Mode().IsRegular() && info.Size() > 0 {
+		return info, nil
+	}
+	return os.Lstat(database)
+}
+
+// IsDatabase reports whether a path is a database with transcripts of the agent, or its log.
+func (a Agent) IsDatabase(e Environment, file string) bool {
+	return a.Origin == nil && a.Match(e, strings.TrimSuffix(file, "-wal"))
+}
+
+// Dirs returns the directories in which new transcripts of the agent can appear, parents first. If
+// the agent's own directory does not exist, it returns the closest parent that exists.
+func (a Agent) Dirs(ctx context.Context, e Environment) ([]string, error) {
+	root := a.Home(e)
+	if len(a.Files) == 0 || !filepath.IsAbs(root) {
+		return nil, nil
+	}
+	if info, err := os.Stat(root); err != nil || !info.IsDir() {
+		for dir := filepath.Dir(root); ; dir = filepath.Dir(dir) {
+			if info, err := os.Stat(dir); err == nil && info.IsDir() {
+				return []string{dir}, nil
+			}
+			if dir == filepath.Dir(dir) {
+				return nil, nil
+			}
+		}
+	}
+	dirs := []string{root}
+	err := a.walk(ctx, root, func(file, name string, d fs.DirEntry) {
+		if d.IsDir() {
+			dirs = append(dirs, file)
+		}
+	})
+	return dirs, err
+}
+
+// Began returns the directory in which the conversation of a transcript began, and whether the
+// transcript says so yet.
+func (a Agent) Began(e Environment, trees []string, file string) (dir string, ok bool) {
+	dir, ok = a.origin(context.Background())(e, allResolved(trees), file)
+	if ok {
+		dir = resolved(dir)
+	}
+	return dir, ok
+}
+
+// Belongs reports whether a directory belongs to the repository with these work trees, which is
+// then the innermost repository around it.
+func Belongs(dir string, trees []string) bool {
+	real := allResolved(trees)
+	return slices.Contains(real, innermost(resolved(dir), real))
+}
+
+// walk calls visit for the directories in which transcripts can be, and for the regular files
+// that fit the agent's patterns. It follows a symbolic link only to the root. If a directory
+// cannot be read, it visits the others and returns the error. It visits nothing below a relative root,
+// which HOME gives if it is not set: that would be in the work tree, whose files others wrote.
+func (a Agent) walk(ctx context.Context, root string, visit func(file, name string, d fs.DirEntry)) error {
+	if !filepath.IsAbs(root) {
+		return nil
+	}
+	start, err := filepath.EvalSymlinks(root)
+	if err != nil {
+		return ignoreMissing(err)
+	}
+	var bad []error
+	err = filepath.WalkDir(start, func(file string, d fs.DirEntry, err error) error {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err != nil {
+			bad = append(bad, ignoreMissing(err)) // the agent may remove files meanwhile
+			return nil
+		}
+		rel, err := filepath.Rel(start, file)
+		if err != nil {
+			return err
+		}
+		name := filepath.ToSlash(rel)
+		fits := slices.ContainsFunc(a.Files, func(pattern string) bool { return match(pattern, name, d.IsDir()) })
+		switch {
+		case name == ".":
+		case d.IsDir() && !fits:
+			return fs.SkipDir
+		case d.IsDir() || d.Type().IsRegular() && fits:
+			visit(filepath.Join(root, rel), name, d)
+		}
+		return nil
+	})
+	return errors.Join(append(bad, err)...)
+}
+
+func ignoreMissing(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}

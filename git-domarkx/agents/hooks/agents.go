@@ -105,7 +105,7 @@ func (a Agent) Reviewed(p agents.Place) bool {
 // settings file that names one. A file for all who have the repository never gets them, because others
 // may have another version.
 func (a Agent) At(version func() string) Agent {
-	if a.Hooks.Batch != "" && isAtLeast(version(), a.Hooks.Since) {
+	if a.Hooks.Batch != "" && slices.Compare(numbers(version()), numbers(a.Hooks.Since)) >= 0 {
 		a.events = slices.Clone(a.events)
 		a.events[slices.Index(a.events, a.call())] = a.Hooks.Batch
 	}
@@ -117,12 +117,7 @@ func (a Agent) call() string {
 	return a.Hooks.Events[slices.IndexFunc(a.Hooks.Events, func(event string) bool { return agents.KindOf(event) == agents.ToolsDone })]
 }
 
-// isAtLeast reports whether version, such as 2.1.330, equals floor or is later.
-func isAtLeast(version, floor string) bool {
-	return slices.Compare(numbers(version), numbers(floor)) >= 0
-}
-
-// numbers returns the numbers with which a version begins.
+// numbers returns the numbers with which a version begins, such as 2.1.330.
 func numbers(version string) (list []int) {
 	for part := range strings.SplitSeq(version, ".") {
 		n, err := strconv.Atoi(part)
