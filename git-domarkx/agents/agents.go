@@ -45,7 +45,7 @@ type Agent struct {
 	Resume Resume
 	Hooks  Hooks
 	// Servers returns where it keeps its MCP servers. It is nil if it has none.
-	Servers func(s Scope, p Place) Servers
+	Servers func(s Scope, p Place) []Servers
 }
 
 // An Environment reads an environment variable.

@@ -30,19 +30,16 @@ func claudeCode() Agent {
 
 // claudeServers returns where Claude Code keeps servers: those of a user, also for one directory, in a
 // file with its own state; those of a project in a file of the repository, which it asks about.
-func claudeServers(s Scope, p Place) Servers {
-	m := Servers{Entry: serverEntry}
+func claudeServers(s Scope, p Place) (all []Servers) {
 	state := filepath.Join(p.Environ.or("CLAUDE_CONFIG_DIR"), ".claude.json")
 	switch s {
 	case Project:
-		m.Files = p.inMain(".mcp.json")
+		return serversAt(p.inMain(".mcp.json"), serverEntry, "mcpServers")
 	case User:
-		m.Files = []string{state}
-	case Local:
-		for _, tree := range p.Trees {
-			m.Files = append(m.Files, state)
-			m.Paths = append(m.Paths, []string{"projects", tree, "mcpServers"})
-		}
+		return serversAt([]string{state}, serverEntry, "mcpServers")
 	}
-	return m
+	for _, tree := range p.Trees {
+		all = append(all, Servers{state, []string{"projects", tree, "mcpServers"}, serverEntry})
+	}
+	return all
 }

@@ -22,8 +22,8 @@ func codexCLI() Agent {
 			Review:   "Codex runs a hook only after you reviewed it: start codex, which asks for it, or type /hooks there",
 			Reviewed: codexReviewed,
 		},
-		Servers: func(_ Scope, p Place) Servers {
-			return Servers{Files: []string{filepath.Join(home(p.Environ), "config.toml")}, TOML: true}
+		Servers: func(_ Scope, p Place) []Servers {
+			return serversAt([]string{filepath.Join(home(p.Environ), "config.toml")}, nil)
 		},
 	}
 }

@@ -29,10 +29,10 @@ func copilotCLI() Agent {
 			},
 			Payloads: Payloads{Session: "sessionId", Transcript: "transcriptPath", Call: "toolCallId", Runs: runsCopilot},
 		},
-		Servers: func(_ Scope, p Place) Servers {
-			return Servers{Files: []string{filepath.Join(home(p.Environ), "mcp-config.json")}, Entry: func(command []string) jsonvalue.Value {
+		Servers: func(_ Scope, p Place) []Servers {
+			return serversAt([]string{filepath.Join(home(p.Environ), "mcp-config.json")}, func(command []string) jsonvalue.Value {
 				return transcript.Object("type", "local", "command", command[0], "args", texts(command[1:]), "tools", texts([]string{"*"}))
-			}}
+			}, "mcpServers")
 		},
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"os"
 	"path"
 	"path/filepath"
@@ -92,18 +93,20 @@ func (a Agent) Here(ctx context.Context, e Environment, files, trees []string) (
 // innermost returns the root of the innermost repository around a directory: one of the
 // trees, or a directory with an entry .git. It returns "" if there is none.
 func innermost(dir string, trees []string) string {
-	for {
-		if slices.Contains(trees, dir) {
-			return dir
+	for at := range Upward(dir) {
+		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil || slices.Contains(trees, at) {
+			return at
 		}
-		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
-			return dir
+	}
+	return ""
+}
+
+// Upward yields a directory and those around it, the innermost first.
+func Upward(dir string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for yield(dir) && dir != filepath.Dir(dir) {
+			dir = filepath.Dir(dir)
 		}
-		parent := filepath.Dir(dir)
-		if parent == dir {
-			return ""
-		}
-		dir = parent
 	}
 }
 
@@ -208,14 +211,12 @@ func (a Agent) Dirs(ctx context.Context, e Environment) ([]string, error) {
 		return nil, nil
 	}
 	if info, err := os.Stat(root); err != nil || !info.IsDir() {
-		for dir := filepath.Dir(root); ; dir = filepath.Dir(dir) {
+		for dir := range Upward(filepath.Dir(root)) {
 			if info, err := os.Stat(dir); err == nil && info.IsDir() {
 				return []string{dir}, nil
 			}
-			if dir == filepath.Dir(dir) {
-				return nil, nil
-			}
 		}
+		return nil, nil
 	}
 	dirs := []string{root}
 	err := a.walk(ctx, root, func(file, name string, d fs.DirEntry) {

@@ -172,17 +172,25 @@ func nested(timeout int64) func(command string) jsonvalue.Value {
 	}
 }
 
-// Servers are the places of MCP servers.
+// Servers are the MCP servers in a file.
 type Servers struct {
-	Files []string
-	Paths [][]string // of the object with the servers in each file; ["mcpServers"] if nil
-	TOML  bool       // the files are TOML
-	Entry func(command []string) jsonvalue.Value
+	File  string
+	Path  []string                               // of the object with the servers
+	Entry func(command []string) jsonvalue.Value // of a server; nil if the file is Codex's, in TOML
+}
+
+// serversAt returns the servers in files.
+func serversAt(files []string, entry func(command []string) jsonvalue.Value, path ...string) []Servers {
+	var all []Servers
+	for _, file := range files {
+		all = append(all, Servers{file, path, entry})
+	}
+	return all
 }
 
 // serversIn returns the servers in files of the usual form.
-func serversIn(files func(s Scope, p Place) []string) func(s Scope, p Place) Servers {
-	return func(s Scope, p Place) Servers { return Servers{Files: files(s, p), Entry: serverEntry} }
+func serversIn(files func(s Scope, p Place) []string) func(s Scope, p Place) []Servers {
+	return func(s Scope, p Place) []Servers { return serversAt(files(s, p), serverEntry, "mcpServers") }
 }
 
 // serverEntry returns the entry of a server as most agents have it.

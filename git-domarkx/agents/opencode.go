@@ -25,15 +25,14 @@ func openCode() Agent {
 		Home: openCodeData, Files: []string{"opencode.db", "opencode-*.db", "storage/session/*/ses_*.json"}, StatesStop: true,
 		Resume: Resume{Import: []string{"import"}, Args: option("--session"), ID: opencode.SessionID, Model: openCodeModel},
 		Hooks:  Hooks{More: map[string]Kind{"session.created": SessionStart, "session.idle": TurnStop}},
-		Servers: func(s Scope, p Place) Servers {
-			m := Servers{Paths: [][]string{{"mcp"}}, Files: []string{filepath.Join(openCodeConfig(p.Environ), "opencode.json")}}
+		Servers: func(s Scope, p Place) []Servers {
+			files := []string{filepath.Join(openCodeConfig(p.Environ), "opencode.json")}
 			if s == Project {
-				m.Files = p.inMain("opencode.json")
+				files = p.inMain("opencode.json")
 			}
-			m.Entry = func(command []string) jsonvalue.Value {
+			return serversAt(files, func(command []string) jsonvalue.Value {
 				return transcript.Object("type", "local", "command", texts(command), "enabled", true)
-			}
-			return m
+			}, "mcp")
 		},
 	}
 }
@@ -50,11 +49,11 @@ func openCodeConfig(e Environment) string {
 // transcript names: that of its configuration, or else the one that it used last. If there is none, the
 // error matches domarkx.ErrNotFound.
 func openCodeModel(ctx context.Context, e Environment, workDir string) (string, error) {
-	for dir := workDir; ; dir = filepath.Dir(dir) {
+	for dir := range Upward(workDir) {
 		if model := configuredModel(dir); model != "" {
 			return model, nil
 		}
-		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil || dir == filepath.Dir(dir) {
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
 			break
 		}
 	}

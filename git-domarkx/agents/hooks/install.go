@@ -109,8 +109,8 @@ func (a Agent) Install(req Request, r *Record) ([]Change, error) {
 		return nil, err
 	}
 	inHooks := func(s agents.Scope, _ string, data []byte) ([]byte, error) { return a.withHooks(data, s, req.Place) }
-	inServers := func(s agents.Scope, _ string, data []byte, m servers, i int) ([]byte, error) {
-		return m.withServer(data, i, serverCommand(s, req.Place))
+	inServers := func(s agents.Scope, m agents.Servers, data []byte) ([]byte, error) {
+		return withServer(m, data, serverCommand(s, req.Place))
 	}
 	if !req.MCP {
 		inServers = nil
@@ -124,7 +124,7 @@ func (a Agent) Install(req Request, r *Record) ([]Change, error) {
 
 // edit returns the changes of the settings files in some scopes, which edit the hooks and, unless nil, the servers.
 func (a Agent) edit(scopes []agents.Scope, place agents.Place, inHooks func(s agents.Scope, path string, data []byte) ([]byte, error),
-	inServers func(s agents.Scope, path string, data []byte, m servers, i int) ([]byte, error)) ([]Change, error) {
+	inServers func(s agents.Scope, m agents.Servers, data []byte) ([]byte, error)) ([]Change, error) {
 	var changes []Change
 	edit := func(path string, change func([]byte) ([]byte, error)) error {
 		at := slices.IndexFunc(changes, func(c Change) bool { return c.File.Path == path })
@@ -153,9 +153,8 @@ func (a Agent) edit(scopes []agents.Scope, place agents.Place, inHooks func(s ag
 		if a.Servers == nil || inServers == nil {
 			continue
 		}
-		m := servers{a.Servers(scope, place)}
-		for i, path := range m.Files {
-			if err := edit(path, func(data []byte) ([]byte, error) { return inServers(scope, path, data, m, i) }); err != nil {
+		for _, m := range a.Servers(scope, place) {
+			if err := edit(m.File, func(data []byte) ([]byte, error) { return inServers(scope, m, data) }); err != nil {
 				return nil, err
 			}
 		}
@@ -174,8 +173,8 @@ func (r *Record) remember(c *Change) {
 	if kept.After = ""; ours {
 		kept.After = digest(c.After)
 	}
-	for dir := filepath.Dir(c.File.target); ; dir = filepath.Dir(dir) {
-		if _, err := os.Lstat(dir); err == nil || dir == filepath.Dir(dir) {
+	for dir := range agents.Upward(filepath.Dir(c.File.target)) {
+		if _, err := os.Lstat(dir); err == nil {
 			break
 		}
 		kept.Dirs = append(kept.Dirs, dir)
@@ -212,8 +211,8 @@ func (a Agent) Uninstall(place agents.Place, r *Record) ([]Change, error) {
 	}
 	changes, err := a.edit(scopes, place, func(_ agents.Scope, path string, data []byte) ([]byte, error) {
 		return a.withoutHooks(data, r.mayRemove(path))
-	}, func(_ agents.Scope, path string, data []byte, m servers, i int) ([]byte, error) {
-		return m.withoutServer(data, i, r.mayRemove(path))
+	}, func(_ agents.Scope, m agents.Servers, data []byte) ([]byte, error) {
+		return withoutServer(m, data, r.mayRemove(m.File))
 	})
 	for i := range changes {
 		r.restore(&changes[i])

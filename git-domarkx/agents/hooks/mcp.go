@@ -15,9 +15,6 @@ import (
 // serverName is the name under which agents know this program's MCP server.
 const serverName = "domarkx"
 
-// servers are the MCP servers of an agent.
-type servers struct{ agents.Servers }
-
 // serverCommand returns the command that starts the server. Others may have this program
 // elsewhere.
 func serverCommand(s agents.Scope, p agents.Place) []string {
@@ -27,27 +24,19 @@ func serverCommand(s agents.Scope, p agents.Place) []string {
 	return []string{p.Program, "mcp"}
 }
 
-// path returns where the servers are in one of the files.
-func (m servers) path(i int) []string {
-	if m.Paths == nil {
-		return []string{"mcpServers"}
-	}
-	return m.Paths[i]
-}
-
 // errOther means that an agent has another server of that name.
 var errOther = errors.New("there is another MCP server with the name " + serverName + "; rename or remove it first")
 
 // withServer returns the text of a settings file with the server.
-func (m servers) withServer(data []byte, i int, command []string) ([]byte, error) {
-	if m.TOML {
+func withServer(m agents.Servers, data []byte, command []string) ([]byte, error) {
+	if m.Entry == nil {
 		return tomlWithServer(data, command[0])
 	}
 	e, err := open(data)
 	if err != nil {
 		return nil, err
 	}
-	at := append(append([]string{}, m.path(i)...), serverName)
+	at := append(slices.Clone(m.Path), serverName)
 	if old := e.Get(at...); old != nil {
 		words := commandOfServer(old)
 		if !isServer(words) {
@@ -72,8 +61,8 @@ func (m servers) withServer(data []byte, i int, command []string) ([]byte, error
 }
 
 // withoutServer returns the text of a settings file without the server.
-func (m servers) withoutServer(data []byte, i int, mayRemove func(path ...string) bool) ([]byte, error) {
-	if m.TOML {
+func withoutServer(m agents.Servers, data []byte, mayRemove func(path ...string) bool) ([]byte, error) {
+	if m.Entry == nil {
 		return tomlWithoutServer(data)
 	}
 	if strings.TrimSpace(string(data)) == "" {
@@ -83,7 +72,7 @@ func (m servers) withoutServer(data []byte, i int, mayRemove func(path ...string
 	if err != nil {
 		return nil, err
 	}
-	at := append(append([]string{}, m.path(i)...), serverName)
+	at := append(slices.Clone(m.Path), serverName)
 	if old := e.Get(at...); old == nil || !isServer(commandOfServer(old)) {
 		return data, nil
 	}

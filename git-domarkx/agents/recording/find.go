@@ -16,18 +16,16 @@ func FindRepository(dir string) (commonDir, tree string, ok bool) {
 	if !filepath.IsAbs(dir) {
 		return "", "", false
 	}
-	for at := filepath.Clean(dir); ; at = filepath.Dir(at) {
+	for at := range agents.Upward(filepath.Clean(dir)) {
 		if gitDir, found := gitDirAt(at); found {
 			commonDir = commonOf(gitDir)
 			if filepath.Base(commonDir) == ".git" {
-				return commonDir, filepath.Dir(commonDir), true
+				at = filepath.Dir(commonDir)
 			}
 			return commonDir, at, true
 		}
-		if at == filepath.Dir(at) {
-			return "", "", false
-		}
 	}
+	return "", "", false
 }
 
 // gitDirAt returns the Git directory of the work tree whose top is a directory
