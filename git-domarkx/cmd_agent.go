@@ -176,11 +176,7 @@ func hooksOf(a hooks.Agent, place agents.Place) string {
 	if len(a.Hooks.Scopes) == 0 {
 		return "none"
 	}
-	var scopes []string
-	for _, scope := range a.Installed(place) {
-		scopes = append(scopes, string(scope))
-	}
-	return cmp.Or(strings.Join(scopes, ","), "-")
+	return cmp.Or(strings.Join(mapped(a.Installed(place), func(s agents.Scope) string { return string(s) }), ","), "-")
 }
 
 // watched returns the text of the column that shows whether an agent is being recorded.

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"crypto/rand"
-	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -13,6 +11,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 	"github.com/domarkx/domarkx/git-domarkx/find/blame"
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
+	"github.com/google/uuid"
 )
 
 type blameCmd struct {
@@ -77,13 +76,7 @@ func writeTrace(inv *invocation, git *gitcmd.Git, path string, lines []blame.Lin
 	if out, err := git.Run(inv.ctx, nil, "rev-parse", "--verify", "-q", "HEAD"); err == nil {
 		revision = strings.TrimSpace(string(out))
 	}
-	var id [16]byte
-	if _, err := rand.Read(id[:]); err != nil {
-		return err
-	}
-	id[6], id[8] = id[6]&0x0f|0x40, id[8]&0x3f|0x80 // a random UUID (RFC 9562, section 5.4)
-	uuid := fmt.Sprintf("%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:])
-	record := blame.AgentTrace(path, lines, uuid, revision, time.Now(), versionText(release, commit, buildInfo()))
+	record := blame.AgentTrace(path, lines, uuid.NewString(), revision, time.Now(), versionText(release, commit, buildInfo()))
 	return inv.writeJSON(record.AppendJSON(nil, "", "  "))
 }
 

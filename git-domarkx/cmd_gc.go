@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/domarkx/domarkx/format/html"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/find/size"
 	"github.com/domarkx/domarkx/git-domarkx/find/when"
@@ -83,7 +84,7 @@ func (c *gcCmd) expire(inv *invocation, opened managers, policy redact.Policy) (
 	if err != nil && len(done.Versions) == 0 {
 		return nil, err
 	}
-	number := countOf(len(done.Versions), "version")
+	number := html.Count(len(done.Versions), "version")
 	if c.DryRun {
 		ids := make([]string, len(done.Versions))
 		for i, e := range done.Versions {
@@ -113,7 +114,7 @@ func (c *gcCmd) expire(inv *invocation, opened managers, policy redact.Policy) (
 		for _, e := range of {
 			first, last = min(first, e.Version.Date), max(last, e.Version.Date)
 		}
-		info(fmt.Sprintf("the files of %s expired, from %s to %s", countOf(len(of), "version"), time.Unix(first, 0).UTC().Format(time.DateOnly), time.Unix(last, 0).UTC().Format(time.DateOnly)), where)
+		info(fmt.Sprintf("the files of %s expired, from %s to %s", html.Count(len(of), "version"), time.Unix(first, 0).UTC().Format(time.DateOnly), time.Unix(last, 0).UTC().Format(time.DateOnly)), where)
 	}
 	if err != nil {
 		return found, fmt.Errorf("removing the files of expired versions from the disk: %w; git domarkx gc --expire-versions goes on", err)

@@ -61,48 +61,15 @@ func snapshotRowOf(i domarkx.Info) snapshotRow {
 	return snapshotRow{OID: oidField(i.ID), Date: timeField(i.Date), Messages: i.Messages, Subject: i.Subject}
 }
 
-// printLog prints the entries of a log while it reads them, because there may be a million.
-func printLog[E, R any](inv *invocation, c *logCmd, log iter.Seq2[E, error], row func(E) R) error {
-	w := newResultWriter[R](inv, c.JSON)
+// eachOf calls show for the entries of a log, with their numbers from 0, while it reads them, because there may be a million.
+func eachOf[E any](inv *invocation, c *logCmd, log iter.Seq2[E, error], show func(n int, entry E) error) error {
 	n := 0
 	for entry, err := range log {
-		if err != nil {
-			return err
+		if err == nil && n == 0 {
+			err = inv.page()
 		}
-		if n == 0 {
-			if err := inv.page(); err != nil {
-				return err
-			}
-		}
-		if err := w.add(row(entry)); err != nil {
-			return err
-		}
-		if n++; n == c.Number {
-			break
-		}
-	}
-	return w.end()
-}
-
-// patches prints snapshots, each with its changes.
-func (c *logCmd) patches(inv *invocation, sessions *engine.SessionManager, log iter.Seq2[domarkx.Info, error]) error {
-	if err := inv.page(); err != nil {
-		return err
-	}
-	n := 0
-	for info, err := range log {
-		if err != nil {
-			return err
-		}
-		if n > 0 {
-			inv.out.WriteString("\n")
-		}
-		if err := printResult(inv, false, snapshotRowOf(info)); err != nil {
-			return err
-		}
-		diff, err := compare.Change(inv.ctx, sessions, info)
 		if err == nil {
-			err = writeDiff(inv, diff)
+			err = show(n, entry)
 		}
 		if err != nil {
 			return err
@@ -112,4 +79,29 @@ func (c *logCmd) patches(inv *invocation, sessions *engine.SessionManager, log i
 		}
 	}
 	return nil
+}
+
+func printLog[E, R any](inv *invocation, c *logCmd, log iter.Seq2[E, error], row func(E) R) error {
+	w := newResultWriter[R](inv, c.JSON)
+	if err := eachOf(inv, c, log, func(_ int, entry E) error { return w.add(row(entry)) }); err != nil {
+		return err
+	}
+	return w.end()
+}
+
+// patches prints snapshots, each with its changes.
+func (c *logCmd) patches(inv *invocation, sessions *engine.SessionManager, log iter.Seq2[domarkx.Info, error]) error {
+	return eachOf(inv, c, log, func(n int, info domarkx.Info) error {
+		if n > 0 {
+			inv.out.WriteString("\n")
+		}
+		if err := printResult(inv, false, snapshotRowOf(info)); err != nil {
+			return err
+		}
+		diff, err := compare.Change(inv.ctx, sessions, info)
+		if err != nil {
+			return err
+		}
+		return writeDiff(inv, diff)
+	})
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/domarkx/domarkx/format/html"
 	"github.com/domarkx/domarkx/git-domarkx/secrets"
 	"github.com/domarkx/domarkx/git-domarkx/secrets/redact"
 	"github.com/domarkx/domarkx/gitstore/refname"
@@ -94,12 +95,12 @@ func (c *redactCmd) report(inv *invocation, r redact.Result) error {
 		fmt.Fprintln(inv.err, "no secrets found")
 		c.reportPurged(inv, r)
 	case c.DryRun:
-		fmt.Fprintf(inv.err, "%s in %s would be redacted\n", countOf(r.Secrets, "secret"), countOf(r.Replaced, "commit"))
+		fmt.Fprintf(inv.err, "%s in %s would be redacted\n", html.Count(r.Secrets, "secret"), html.Count(r.Replaced, "commit"))
 	default:
 		for _, ref := range r.Elsewhere {
 			fmt.Fprintf(inv.err, "warning: %s still leads to replaced commits; git update-ref -d %s removes it\n", visibleLine(ref), visibleLine(ref))
 		}
-		fmt.Fprintf(inv.err, "redacted %s in %s\n", countOf(r.Secrets, "secret"), countOf(r.Replaced, "commit"))
+		fmt.Fprintf(inv.err, "redacted %s in %s\n", html.Count(r.Secrets, "secret"), html.Count(r.Replaced, "commit"))
 		c.reportPurged(inv, r)
 		if len(r.Kept) > 0 {
 			fmt.Fprintf(inv.err, "undo: git domarkx restore --redacted %s\n", visible(refname.Argument(c.Name)))
@@ -121,12 +122,4 @@ func (c *redactCmd) reportPurged(inv *invocation, r redact.Result) {
 	for _, pack := range r.Purged.Left {
 		fmt.Fprintf(inv.err, "the pack %s has a .keep or .promisor file and stays\n", pack)
 	}
-}
-
-// countOf returns a number and a noun in the singular or plural.
-func countOf(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

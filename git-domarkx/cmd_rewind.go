@@ -1,10 +1,13 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/domarkx/domarkx/git-domarkx/agents/observe"
+	"github.com/domarkx/domarkx/git-domarkx/agents/recording"
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
 	"github.com/domarkx/domarkx/gitstore/refname"
 	"github.com/domarkx/domarkx/plugins/dirversion"
@@ -84,4 +87,39 @@ func (c *rewindCmd) Run(inv *invocation, opened managers) error {
 		inv.say("The live workspace is unchanged because %s is not trusted. To rewind it too: git domarkx trust %s", done.Now.Name, refname.Argument(done.Now.Name))
 	}
 	return c.print(inv, row)
+}
+
+// longestLinks is how long a command waits for the links of what an agent has just done.
+const longestLinks = 5 * time.Second
+
+// awaitLinks waits until the watcher has heard all hooks, and the versions that it took are linked to their
+// messages. Without a watcher, no links are on their way.
+func (inv *invocation) awaitLinks(opened managers, name, workspace string) error {
+	dir := recording.Dir(opened.git.CommonDir)
+	ctx, cancel := context.WithTimeout(inv.ctx, longestLinks)
+	defer cancel()
+	for {
+		if _, running := recording.Running(dir); !running {
+			return nil
+		}
+		waiting := recording.Unheard(dir)
+		if !waiting {
+			var err error
+			if waiting, err = opened.trees.Waiting(ctx, name, workspace); err != nil && ctx.Err() == nil {
+				return err
+			}
+		}
+		if !waiting && ctx.Err() == nil {
+			return nil
+		}
+		select {
+		case <-time.After(50 * time.Millisecond):
+		case <-ctx.Done():
+			if inv.ctx.Err() != nil {
+				return context.Cause(inv.ctx)
+			}
+			inv.warn(errors.New("warning: what the agent did last is not linked to its messages yet; if the files are not those of that message, repeat this later"))
+			return nil
+		}
+	}
 }

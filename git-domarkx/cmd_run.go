@@ -33,10 +33,7 @@ func (c *runCmd) Run(inv *invocation, opened managers) error {
 		}})
 	showSetup(inv.err, err)
 	if len(ran.Interrupted) > 0 {
-		var calls []string
-		for _, r := range ran.Interrupted {
-			calls = append(calls, fmt.Sprintf("%d.%d", r.Message, r.Index))
-		}
+		calls := mapped(ran.Interrupted, func(r turns.CallResult) string { return fmt.Sprintf("%d.%d", r.Message, r.Index) })
 		inv.say("Interrupted earlier and not repeated: %s. To run them again: git domarkx run --retry %s", strings.Join(calls, ", "), refname.Argument(c.Name))
 	}
 	if err == nil && ran.Failed > 0 {

@@ -82,11 +82,10 @@ func (s statusSources) watcher() ([]statusRow, error) {
 	return []statusRow{{What: "watch", Name: fmt.Sprintf("process %d", running.PID), Detail: "records agents since " + running.Since.Format(time.RFC3339)}}, nil
 }
 
-func (s statusSources) pending() (rows []statusRow, err error) {
-	for _, name := range slices.Sorted(maps.Keys(s.opened.pending)) {
-		rows = append(rows, statusRow{What: engine.Pending, Name: name, Detail: s.opened.pending[name].Reason})
-	}
-	return rows, nil
+func (s statusSources) pending() ([]statusRow, error) {
+	return mapped(slices.Sorted(maps.Keys(s.opened.pending)), func(name string) statusRow {
+		return statusRow{What: engine.Pending, Name: name, Detail: s.opened.pending[name].Reason}
+	}), nil
 }
 
 func (s statusSources) drafts() ([]statusRow, error) {
@@ -101,12 +100,11 @@ func (s statusSources) files() ([]statusRow, error) {
 	}), err
 }
 
-func (s statusSources) conflicts() (rows []statusRow, err error) {
+func (s statusSources) conflicts() ([]statusRow, error) {
 	conflicts, err := s.opened.sessions.Conflicts(s.inv.ctx, s.list)
-	for _, name := range slices.Sorted(maps.Keys(conflicts)) {
-		rows = append(rows, statusRow{What: engine.Conflict, Name: name, Detail: describeConflicts(conflicts[name])})
-	}
-	return rows, err
+	return mapped(slices.Sorted(maps.Keys(conflicts)), func(name string) statusRow {
+		return statusRow{What: engine.Conflict, Name: name, Detail: describeConflicts(conflicts[name])}
+	}), err
 }
 
 func (s statusSources) divergences() (rows []statusRow, err error) {

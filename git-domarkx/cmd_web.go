@@ -46,11 +46,8 @@ func (c *webCmd) Run(inv *invocation, opened managers) error {
 	}
 	address := pages.Listen(port)
 	server := &http.Server{Handler: pages, DisableGeneralOptionsHandler: true, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10, BaseContext: func(net.Listener) context.Context { return inv.ctx }}
-	done := make(chan error, 1)
-	go func() { done <- server.Serve(listener) }()
-	defer server.Close()
 	if err := inv.printLine(text(address)); err != nil {
-		return err
+		return errors.Join(err, listener.Close())
 	}
 	if c.Open {
 		remove, err := inv.openInBrowser(address)
@@ -59,12 +56,11 @@ func (c *webCmd) Run(inv *invocation, opened managers) error {
 			inv.warn(fmt.Errorf("opening the browser: %w; open the address above", err))
 		}
 	}
-	select {
-	case err := <-done:
+	defer context.AfterFunc(inv.ctx, func() { server.Close() })() // the user ends a web server by interrupting it
+	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 		return err
-	case <-inv.ctx.Done():
-		return nil // the user ends a web server by interrupting it
 	}
+	return nil
 }
 
 // openInBrowser opens an address in the user's browser. The caller must call remove in the end. Other users could read the

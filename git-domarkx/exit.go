@@ -162,14 +162,10 @@ func joined(err error) []error {
 	if !ok {
 		return nil
 	}
-	var lines []string
-	for _, e := range list.Unwrap() {
-		lines = append(lines, e.Error())
+	if parts := list.Unwrap(); errors.Join(parts...).Error() == err.Error() {
+		return parts
 	}
-	if strings.Join(lines, "\n") != err.Error() {
-		return nil
-	}
-	return list.Unwrap()
+	return nil
 }
 
 // plainParseError rewrites an error of the parser as a plain sentence.
