@@ -132,7 +132,7 @@ func TestDocumentChecks(t *testing.T) {
 	c := newClone(t)
 	first := c.Appended("s", "one")
 	tip := c.Appended("s", "two")
-	checks := engine.NewDocumentChecks(c.Store)
+	checks := engine.DocumentChecks{Store: c.Store}
 	if err := errors.Join(checks.Snapshot(t.Context(), first.ID, "", 0), checks.Snapshot(t.Context(), tip.ID, first.ID, 1), checks.Snapshot(t.Context(), tip.ID, "", 0)); err != nil {
 		t.Error(err)
 	}

@@ -14,10 +14,7 @@ import (
 )
 
 // DocumentChecks verify stored snapshots against their recorded digests and sizes.
-type DocumentChecks struct{ store *gitstore.Store }
-
-// NewDocumentChecks returns the checks of the snapshots in a store.
-func NewDocumentChecks(store *gitstore.Store) DocumentChecks { return DocumentChecks{store} }
+type DocumentChecks struct{ Store *gitstore.Store }
 
 // Message verifies a message against the recorded digest and size.
 func (DocumentChecks) Message(e domarkx.Entry, m domarkx.Message) error {
@@ -35,7 +32,7 @@ const maxPreview = 53
 // snapshot that starts with the same messages, at least same of them, or "" for none. Of the
 // preview, only the length is checked, because nothing depends on its text.
 func (c DocumentChecks) Snapshot(ctx context.Context, id, base string, same int) error {
-	info, err := c.store.Info(ctx, id)
+	info, err := c.Store.Info(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -57,7 +54,7 @@ func (c DocumentChecks) Snapshot(ctx context.Context, id, base string, same int)
 
 // whole returns the size of a document and verifies its preamble.
 func (c DocumentChecks) whole(ctx context.Context, id string) (int64, error) {
-	v, err := view.Load(ctx, c.store, id)
+	v, err := view.Load(ctx, c.Store, id)
 	if err != nil {
 		return 0, err
 	}
@@ -68,30 +65,30 @@ func (c DocumentChecks) whole(ctx context.Context, id string) (int64, error) {
 // grown computes the size of a document from that of base, which starts with the same messages. The cost depends only on the
 // difference. It reports false if the size cannot be computed this way.
 func (c DocumentChecks) grown(ctx context.Context, id, base string, same int) (int64, bool, error) {
-	old, err := c.store.Info(ctx, base)
+	old, err := c.Store.Info(ctx, base)
 	if err != nil || same == 0 {
 		return 0, false, err
 	}
-	headers, err := c.store.Header(ctx, id)
+	headers, err := c.Store.Header(ctx, id)
 	if err != nil {
 		return 0, false, err
 	}
-	before, err := c.store.Header(ctx, base)
+	before, err := c.Store.Header(ctx, base)
 	if err != nil || !reflect.DeepEqual(headers, before) {
 		return 0, false, err
 	}
-	last, err := c.store.Entry(ctx, base, same-1)
+	last, err := c.Store.Entry(ctx, base, same-1)
 	if err != nil {
 		return 0, false, err
 	}
 	from := max(0, same-2-last.Layout.Within) // see [SessionManager.Tail]
 	sizes := [2]int64{}
 	for i, snapshot := range []string{base, id} {
-		live, err := c.store.EntriesBetween(ctx, snapshot, from, math.MaxInt)
+		live, err := c.Store.EntriesBetween(ctx, snapshot, from, math.MaxInt)
 		if err != nil {
 			return 0, false, err
 		}
-		v, err := view.New(ctx, c.store, &domarkx.State{Headers: headers, Thread: domarkx.Thread{Live: live}})
+		v, err := view.New(ctx, c.Store, &domarkx.State{Headers: headers, Thread: domarkx.Thread{Live: live}})
 		if err != nil {
 			return 0, false, err
 		}

@@ -19,11 +19,7 @@ type Divergence struct {
 
 // Divergences returns the sessions that differ from the remotes as of the last contact.
 func (m *Manager) Divergences(ctx context.Context, remotes []string) ([]Divergence, error) {
-	local, err := m.tips(ctx)
-	if err != nil {
-		return nil, err
-	}
-	workspaces, err := m.workspaceTips(ctx)
+	here, err := m.here(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -34,9 +30,9 @@ func (m *Manager) Divergences(ctx context.Context, remotes []string) ([]Divergen
 			return nil, err
 		}
 		for _, name := range chosen(nil, tracked.Sessions) {
-			state, err := compare(ctx, m.store.IsAncestor, local[name], tracked.Sessions[name])
-			if err == nil && state == "" && workspaces[name] != "" {
-				state, err = compare(ctx, m.store.IsEarlier, workspaces[name], tracked.Workspaces[name])
+			state, err := compare(ctx, m.store.IsAncestor, here.Sessions[name], tracked.Sessions[name])
+			if err == nil && state == "" && here.Workspaces[name] != "" {
+				state, err = compare(ctx, m.store.IsEarlier, here.Workspaces[name], tracked.Workspaces[name])
 			}
 			if err != nil {
 				return nil, err
@@ -72,11 +68,7 @@ func compare(ctx context.Context, within func(ctx context.Context, a, b string) 
 // Outgoing returns all that a push of the sessions sends to an empty remote: the sessions, and the workspaces of the
 // sessions' names, those that they work in, and those whose versions their messages link.
 func (m *Manager) Outgoing(ctx context.Context, names []string) (map[string]Outgoing, error) {
-	sessions, err := m.tips(ctx)
-	if err != nil {
-		return nil, err
-	}
-	workspaces, err := m.workspaceTips(ctx)
+	here, err := m.here(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -86,22 +78,19 @@ func (m *Manager) Outgoing(ctx context.Context, names []string) (map[string]Outg
 	}
 	chosen := map[string]string{}
 	for _, name := range names {
-		if sessions[name] != "" {
-			chosen[name] = sessions[name]
+		if here.Sessions[name] != "" {
+			chosen[name] = here.Sessions[name]
 		}
 	}
-	p := peers{m: m, assigned: assigned, workspaces: workspaces, sessions: sessions}
-	going := map[string][]string{}
-	if len(workspaces) > 0 {
-		if going, err = p.of(ctx, chosen); err != nil {
-			return nil, err
-		}
+	going, err := peers{m: m, assigned: assigned, tips: here}.of(ctx, chosen)
+	if err != nil {
+		return nil, err
 	}
 	all := map[string]Outgoing{}
 	for name, id := range chosen {
 		out := Outgoing{Session: name, Tips: []string{id}}
 		for _, workspace := range going[name] {
-			if id := workspaces[workspace]; id != "" {
+			if id := here.Workspaces[workspace]; id != "" {
 				out.Workspaces, out.Tips = append(out.Workspaces, workspace), append(out.Tips, id)
 			}
 		}

@@ -1,47 +1,29 @@
 package transfer
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"maps"
 	"slices"
+
+	"github.com/domarkx/domarkx/gitstore/refname"
 )
 
 // A fetchResult holds the state of the remote.
 type fetchResult struct {
 	Before, After Tips // tips on the remote before and after the fetch, as far as they passed verification
-	// Rejected has the reasons why the contents of sessions and workspaces on the remote were not accepted.
-	Rejected byName[error]
+	// Rejected has the reasons why the contents of references on the remote were not accepted.
+	Rejected map[string]error
 }
-
-// byName has a value for each of some sessions and workspaces.
-type byName[V any] struct{ Sessions, Workspaces map[string]V }
-
-func newByName[V any]() byName[V] { return byName[V]{map[string]V{}, map[string]V{}} }
-
-// set sets the value for a shared reference.
-func (b byName[V]) set(ref string, value V) {
-	if name, ok := workspaceOfRef(ref); ok {
-		b.Workspaces[name] = value
-		return
-	}
-	b.Sessions[sessionOfRef(ref)] = value
-}
-
-// Tips maps the names of sessions and workspaces to their newest snapshots and versions, or to a status.
-type Tips = byName[string]
 
 // rejection returns the error of a session or of one of its workspaces, or nil.
 func (f fetchResult) rejection(session string, workspaces ...string) error {
-	if err := f.Rejected.Sessions[session]; err != nil {
-		return err
-	}
+	err := f.Rejected[refname.Sessions.Ref(session)]
 	for _, workspace := range append([]string{session}, workspaces...) {
-		if err := f.Rejected.Workspaces[workspace]; err != nil {
-			return err
-		}
+		err = cmp.Or(err, f.Rejected[refname.Workspaces.Ref(workspace)])
 	}
-	return nil
+	return err
 }
 
 // UpToDate is the status of a session that needed no change.
@@ -94,10 +76,9 @@ func (m *Manager) Fetch(ctx context.Context, remote string, names []string, prog
 // chosen returns names, or if names is empty, all sessions that the remote has or had and all rejected workspaces.
 func (f fetchResult) chosen(names []string) []string {
 	rejected := map[string]string{}
-	for _, bad := range []map[string]error{f.Rejected.Sessions, f.Rejected.Workspaces} {
-		for name := range bad {
-			rejected[name] = name
-		}
+	for ref := range f.Rejected {
+		_, name := refname.Of(ref)
+		rejected[name] = name
 	}
 	return chosen(names, f.Before.Sessions, f.After.Sessions, rejected)
 }

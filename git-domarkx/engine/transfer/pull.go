@@ -22,7 +22,7 @@ type pull struct {
 	fetchResult
 	accept bool                // accept redacted histories without a check
 	going  map[string][]string // session → workspaces to pull with it
-	all    map[string]string   // session → its workspace, if that has another name
+	all    map[string]string   // session → its workspace here, if that has another name
 }
 
 // A PullRequest describes what to pull from a remote.
@@ -37,7 +37,7 @@ type PullRequest struct {
 // to the trash. Errors of single sessions are in their results.
 func (m *Manager) Pull(ctx context.Context, r PullRequest, progress io.Writer) ([]Result, error) {
 	remote, names := r.Remote, r.Names
-	here, err := m.workspaceTips(ctx)
+	here, err := m.here(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +51,7 @@ func (m *Manager) Pull(ctx context.Context, r PullRequest, progress io.Writer) (
 	}
 	p := pull{m: m, fetchResult: fetched, accept: r.AcceptRedaction}
 	these := fetched.chosen(names)
-	if p.going, p.all, err = m.pulled(ctx, these, after); err != nil {
+	if err := p.choose(ctx, these, here); err != nil {
 		return nil, err
 	}
 	var results []Result
@@ -94,7 +94,7 @@ func (m *Manager) Pull(ctx context.Context, r PullRequest, progress io.Writer) (
 		was.Name = name
 		tips = append(tips, was)
 	}
-	if err := m.followPulled(ctx, tips, here); err != nil {
+	if err := m.followPulled(ctx, tips, here.Workspaces); err != nil {
 		return results, err
 	}
 	if len(names) > 0 { // keep the other removals for the next pull
@@ -104,6 +104,19 @@ func (m *Manager) Pull(ctx context.Context, r PullRequest, progress io.Writer) (
 		return results, m.rememberRemoved(remote, before, after)
 	}
 	return results, m.rememberRemoved(remote, Tips{}, after)
+}
+
+// choose finds the workspaces to pull with the sessions.
+func (p *pull) choose(ctx context.Context, names []string, here Tips) (err error) {
+	if p.all, err = p.m.sessions.Attached(ctx); err != nil {
+		return err
+	}
+	sessions := make(map[string]string, len(names))
+	for _, name := range names {
+		sessions[name] = p.After.Sessions[name]
+	}
+	p.going, err = peers{m: p.m, assigned: p.all, tips: p.After, known: here.ids()}.of(ctx, sessions)
+	return err
 }
 
 const notThere = "not there"

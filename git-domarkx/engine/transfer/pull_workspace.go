@@ -176,6 +176,10 @@ func (m *Manager) followPulled(ctx context.Context, before []domarkx.Info, here 
 	if err != nil {
 		return err
 	}
+	tips, err := m.here(ctx)
+	if err != nil {
+		return err
+	}
 	for _, was := range before {
 		now, err := m.store.TipOrNone(ctx, was.Name)
 		if err != nil {
@@ -184,7 +188,7 @@ func (m *Manager) followPulled(ctx context.Context, before []domarkx.Info, here 
 		if now.ID == "" || now.ID == was.ID || chosen[was.Name] != "" {
 			continue
 		}
-		if err := m.followWorkspace(ctx, was, now, here); err != nil {
+		if err := m.followWorkspace(ctx, was, now, here, tips.Workspaces); err != nil {
 			return err
 		}
 	}
@@ -192,9 +196,9 @@ func (m *Manager) followPulled(ctx context.Context, before []domarkx.Info, here 
 }
 
 // followWorkspace assigns a pulled session to the workspace of its last calls, if the pull brought both. Snapshots do not
-// name the workspace, so it is found by the linked version, which must be in only one workspace. A workspace that existed
-// before the pull is never assigned: a remote could otherwise direct a session to it and obtain its contents.
-func (m *Manager) followWorkspace(ctx context.Context, before, now domarkx.Info, here map[string]string) error {
+// name the workspace, so it is found by the linked version, which must be in only one workspace of all. A workspace that
+// was here before the pull is never assigned: a remote could otherwise direct a session to it and obtain its contents.
+func (m *Manager) followWorkspace(ctx context.Context, before, now domarkx.Info, here, all map[string]string) error {
 	link, err := m.sessions.LinkAt(ctx, now.ID, now.Messages-1)
 	if err != nil || link == "" {
 		return err
@@ -208,13 +212,9 @@ func (m *Manager) followWorkspace(ctx context.Context, before, now domarkx.Info,
 	if err != nil || v.Operation == "import" { // no call was made there
 		return err
 	}
-	all, err := m.workspaceTips(ctx)
-	if err != nil {
-		return err
-	}
 	found := ""
 	for name, tip := range all {
-		holds, err := m.holdsVersion(ctx, tip, link)
+		holds, err := m.store.IsEarlier(ctx, link, tip)
 		if err != nil {
 			return err
 		}
@@ -229,12 +229,4 @@ func (m *Manager) followWorkspace(ctx context.Context, before, now domarkx.Info,
 		return nil
 	}
 	return m.sessions.Assign(ctx, now.Name, found)
-}
-
-// holdsVersion reports whether a version is in the history of tip, which may be "".
-func (m *Manager) holdsVersion(ctx context.Context, tip, version string) (bool, error) {
-	if tip == "" {
-		return false, nil
-	}
-	return m.store.IsEarlier(ctx, version, tip)
 }

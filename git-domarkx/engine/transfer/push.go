@@ -80,20 +80,16 @@ func (m *Manager) Push(ctx context.Context, r PushRequest, progress io.Writer) (
 		said, err = m.pushRefs(ctx, r.Remote, cleared, progress) // on error, report the known results of the aborted push
 		p.record(said)
 	}
-	return p.list(), err
-}
-
-func (p *push) list() []Result {
 	results := make([]Result, 0, len(p.results))
 	for _, name := range slices.Sorted(maps.Keys(p.results)) {
 		results = append(results, p.results[name])
 	}
-	return results
+	return results, err
 }
 
 // beginPush collects the local and the remote tips, and the names of the sessions to push.
 func (m *Manager) beginPush(ctx context.Context, r PushRequest, progress io.Writer) (*push, []string, error) {
-	p := &push{m: m, results: map[string]Result{}, carrier: map[string]string{}, send: newByName[string]()}
+	p := &push{m: m, results: map[string]Result{}, carrier: map[string]string{}, send: newTips()}
 	var err error
 	if p.place, err = remote.Find(ctx, m.store.Git(), r.Remote); err != nil {
 		return nil, nil, err
@@ -108,10 +104,7 @@ func (m *Manager) beginPush(ctx context.Context, r PushRequest, progress io.Writ
 		}
 		p.tracked = fetched.After
 	}
-	if p.local.Sessions, err = m.tips(ctx); err != nil {
-		return nil, nil, err
-	}
-	if p.local.Workspaces, err = m.workspaceTips(ctx); err != nil {
+	if p.local, err = m.here(ctx); err != nil {
 		return nil, nil, err
 	}
 	switch {
@@ -207,9 +200,7 @@ func (p *push) workspaces(ctx context.Context, names []string) error {
 			sessions[name] = p.local.Sessions[name]
 		}
 	}
-	c := peers{m: p.m, assigned: assigned, workspaces: p.local.Workspaces, sessions: p.local.Sessions,
-		known: slices.AppendSeq(slices.Collect(maps.Values(p.tracked.Sessions)), maps.Values(p.tracked.Workspaces))}
-	going, err := c.of(ctx, sessions)
+	going, err := peers{m: p.m, assigned: assigned, tips: p.local, known: p.tracked.ids()}.of(ctx, sessions)
 	if err != nil {
 		return err
 	}
@@ -266,17 +257,4 @@ func (p *push) record(said Tips) {
 			p.results[name] = Result{Name: name, Status: "updated"}
 		}
 	}
-}
-
-// tips returns the ids of the newest snapshots by session. It omits sessions that cannot be read.
-func (m *Manager) tips(ctx context.Context) (map[string]string, error) {
-	here, err := m.store.List(ctx)
-	if here == nil {
-		return nil, err
-	}
-	tips := make(map[string]string, len(here))
-	for _, info := range here {
-		tips[info.Name] = info.ID
-	}
-	return tips, nil
 }

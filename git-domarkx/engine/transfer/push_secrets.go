@@ -47,7 +47,7 @@ type outgoing struct{ tips Tips }
 // sent, and returns the rest. Without an inspector, it only reads the commits. Damaged sessions are kept back, too, as
 // Git would send nothing at all.
 func (p *push) inspect(ctx context.Context, inspector Inspector) (outgoing, error) {
-	known := slices.AppendSeq(slices.Collect(maps.Values(p.tracked.Sessions)), maps.Values(p.tracked.Workspaces))
+	known := p.tracked.ids()
 	all := map[string]Outgoing{}
 	for name, id := range p.send.Sessions {
 		if id != "" {
@@ -132,18 +132,7 @@ func (p *push) checkIgnored(ctx context.Context) error {
 	if p.m.env.WorkTree == "" {
 		return nil // without a work tree, nothing is ignored
 	}
-	var tips, known []string
-	for _, sent := range []map[string]string{p.send.Sessions, p.send.Workspaces} {
-		for _, id := range sent {
-			if id != "" {
-				tips = append(tips, id)
-			}
-		}
-	}
-	for _, there := range []map[string]string{p.tracked.Sessions, p.tracked.Workspaces} {
-		known = slices.AppendSeq(known, maps.Values(there))
-	}
-	versions, err := p.m.store.NewVersions(ctx, tips, known)
+	versions, err := p.m.store.NewVersions(ctx, p.send.ids(), p.tracked.ids())
 	if err != nil {
 		return err
 	}

@@ -17,15 +17,9 @@ import (
 	"github.com/domarkx/domarkx/plugins/limit"
 )
 
-// The kinds of references below refs/domarkx/ that are shared.
-const (
-	sessionKind   = "sessions"
-	workspaceKind = "workspaces"
-)
-
 // client returns a client that exchanges this repository's references with remotes.
 func (m *Manager) client(ctx context.Context, progress io.Writer) *remote.Client {
-	return &remote.Client{Git: m.store.Git(), Refs: refdb.Open(ctx, m.store.Git()), Kinds: []string{sessionKind, workspaceKind}, Accept: checkRefName, Progress: progress, There: m.there, Replaced: m.store.Replacements}
+	return &remote.Client{Git: m.store.Git(), Refs: refdb.Open(ctx, m.store.Git()), Kinds: []string{"sessions", "workspaces"}, Accept: checkRefName, Progress: progress, There: m.there, Replaced: m.store.Replacements}
 }
 
 // there returns the commit that a remote has for a tracking reference. This differs from id if a
@@ -39,18 +33,8 @@ func (m *Manager) there(tracking, id string) string {
 }
 
 func checkRefName(ref string) error {
-	if name, ok := workspaceOfRef(ref); ok {
-		return refname.Workspaces.Check(name)
-	}
-	return refname.Sessions.Check(sessionOfRef(ref))
-}
-
-// sessionOfRef returns the session of a shared reference.
-func sessionOfRef(ref string) string { return strings.TrimPrefix(ref, refname.Sessions.Ref("")) }
-
-// workspaceOfRef returns the workspace of a shared reference, if it is the reference of one.
-func workspaceOfRef(ref string) (string, bool) {
-	return strings.CutPrefix(ref, refname.Workspaces.Ref(""))
+	kind, name := refname.Of(ref)
+	return kind.Check(name)
 }
 
 // fetch downloads sessions and their workspaces, or everything if names is empty, and verifies all that arrives. A fetched session
@@ -74,7 +58,7 @@ func (m *Manager) fetch(ctx context.Context, name string, names []string, progre
 	}
 	client := m.client(ctx, progress)
 	client.Verify = func(ctx context.Context, refs []refdb.Ref) (map[string]error, error) {
-		return m.store.Verify(ctx, refs, engine.NewDocumentChecks(m.store))
+		return m.store.Verify(ctx, refs, engine.DocumentChecks{Store: m.store})
 	}
 	client.Receive = func(ctx context.Context, ref refdb.Ref) (bool, []remote.Move, error) {
 		if !m.store.HasReplacements() {
@@ -88,8 +72,8 @@ func (m *Manager) fetch(ctx context.Context, name string, names []string, progre
 		return received.Moved, received.Others, err
 	}
 	client.Along = func(ref refdb.Ref) bool {
-		_, ok := workspaceOfRef(ref.Name)
-		return ok && m.store.HasVersion(ref.ID)
+		kind, _ := refname.Of(ref.Name)
+		return kind == refname.Workspaces && m.store.HasVersion(ref.ID)
 	}
 	if result.Before, err = m.seen(client, from); err != nil {
 		return result, err
@@ -101,11 +85,7 @@ func (m *Manager) fetch(ctx context.Context, name string, names []string, progre
 	for _, ignored := range fetched.Ignored {
 		m.sessions.Warn(ignored)
 	}
-	result.After = tipsIn(fetched.Refs)
-	result.Rejected = newByName[error]()
-	for ref, err := range fetched.Rejected {
-		result.Rejected.set(ref, err)
-	}
+	result.After, result.Rejected = tipsIn(fetched.Refs), fetched.Rejected
 	return result, nil
 }
 
@@ -124,7 +104,7 @@ func (m *Manager) seen(client *remote.Client, in remote.Remote) (Tips, error) {
 }
 
 func tipsIn(refs []refdb.Ref) Tips {
-	tips := newByName[string]()
+	tips := newTips()
 	for _, ref := range refs {
 		tips.set(ref.Name, ref.ID)
 	}
@@ -159,7 +139,7 @@ func (m *Manager) pushRefs(ctx context.Context, name string, out outgoing, progr
 	}
 	results, err := client.Push(ctx, to, changes...)
 	err = explained(err)
-	statuses := newByName[string]()
+	statuses := newTips()
 	var sent []string
 	for _, r := range results {
 		statuses.set(r.Ref, pushStatus(r))

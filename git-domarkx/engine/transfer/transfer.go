@@ -12,6 +12,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 	"github.com/domarkx/domarkx/gitstore"
+	"github.com/domarkx/domarkx/gitstore/refname"
 	"github.com/domarkx/domarkx/gitstore/remote"
 )
 
@@ -58,15 +59,42 @@ type Received struct {
 	Others []remote.Move // of other remote-tracking refs, which had the same commits
 }
 
-// workspaceTips returns the ids of the newest versions by workspace. It omits workspaces that cannot be read.
-func (m *Manager) workspaceTips(ctx context.Context) (map[string]string, error) {
-	here, err := m.store.Workspaces(ctx)
-	if here == nil {
-		return nil, err
+// Tips maps the names of sessions and workspaces to their newest snapshots and versions, or to a status.
+type Tips struct{ Sessions, Workspaces map[string]string }
+
+func newTips() Tips { return Tips{map[string]string{}, map[string]string{}} }
+
+// set sets the value for a shared reference.
+func (t Tips) set(ref, value string) {
+	if kind, name := refname.Of(ref); kind == refname.Workspaces {
+		t.Workspaces[name] = value
+	} else {
+		t.Sessions[name] = value
 	}
-	tips := make(map[string]string, len(here))
-	for _, v := range here {
-		tips[v.Workspace] = v.ID
+}
+
+// ids returns the ids of all tips, but not those of removed ones, which are empty.
+func (t Tips) ids() []string {
+	ids := slices.AppendSeq(slices.Collect(maps.Values(t.Sessions)), maps.Values(t.Workspaces))
+	return slices.DeleteFunc(ids, func(id string) bool { return id == "" })
+}
+
+// here returns the tips of this repository. It omits sessions and workspaces that cannot be read.
+func (m *Manager) here(ctx context.Context) (Tips, error) {
+	tips := newTips()
+	sessions, err := m.store.List(ctx)
+	if sessions == nil && err != nil {
+		return tips, err
+	}
+	for _, info := range sessions {
+		tips.Sessions[info.Name] = info.ID
+	}
+	workspaces, err := m.store.Workspaces(ctx)
+	if workspaces == nil && err != nil {
+		return tips, err
+	}
+	for _, v := range workspaces {
+		tips.Workspaces[v.Workspace] = v.ID
 	}
 	return tips, nil
 }
@@ -74,15 +102,14 @@ func (m *Manager) workspaceTips(ctx context.Context) (map[string]string, error) 
 // peers finds the workspaces to transfer with sessions: those with the name of a session,
 // those assigned to a session, and those whose versions its messages link.
 type peers struct {
-	m          *Manager
-	assigned   map[string]string // session → its workspace, if that has another name
-	workspaces map[string]string // workspace → tip, for workspaces that can be transferred
-	known      []string          // commits whose versions are already on the other side
-	sessions   map[string]string // session → tip, including sessions that are not transferred
+	m        *Manager
+	assigned map[string]string // session → its workspace, if that has another name
+	tips     Tips              // of all sessions, also those that are not transferred, and of the workspaces that can be
+	known    []string          // commits whose versions are already on the other side
 }
 
 // of returns the workspaces by session. Each workspace belongs to only one session.
-func (c *peers) of(ctx context.Context, sessions map[string]string) (map[string][]string, error) {
+func (c peers) of(ctx context.Context, sessions map[string]string) (map[string][]string, error) {
 	going := map[string][]string{}
 	taken := map[string]bool{}
 	var tips []string
@@ -92,7 +119,7 @@ func (c *peers) of(ctx context.Context, sessions map[string]string) (map[string]
 		if workspace != "" && !taken[workspace] {
 			taken[workspace] = true
 			going[session] = append(going[session], workspace)
-			if id := c.workspaces[workspace]; id != "" {
+			if id := c.tips.Workspaces[workspace]; id != "" {
 				known = append(known, id)
 			}
 		}
@@ -106,16 +133,16 @@ func (c *peers) of(ctx context.Context, sessions map[string]string) (map[string]
 	for _, name := range names {
 		take(name, c.assigned[name])
 	}
-	others := slices.DeleteFunc(slices.Sorted(maps.Keys(c.workspaces)), func(w string) bool { return taken[w] })
+	others := slices.DeleteFunc(slices.Sorted(maps.Keys(c.tips.Workspaces)), func(w string) bool { return taken[w] })
 	slices.SortStableFunc(others, func(a, b string) int { // consider workspaces named like a session last
-		return cmp.Compare(len(c.sessions[a]), len(c.sessions[b]))
+		return cmp.Compare(len(c.tips.Sessions[a]), len(c.tips.Sessions[b]))
 	})
 	for _, workspace := range others {
 		linked, err := c.m.store.NewVersions(ctx, tips, known)
 		if err != nil || len(linked) == 0 {
 			return going, err
 		}
-		has, err := c.m.store.NewVersions(ctx, []string{c.workspaces[workspace]}, known)
+		has, err := c.m.store.NewVersions(ctx, []string{c.tips.Workspaces[workspace]}, known)
 		if err != nil {
 			return nil, err
 		}
@@ -124,27 +151,4 @@ func (c *peers) of(ctx context.Context, sessions map[string]string) (map[string]
 		}
 	}
 	return going, nil
-}
-
-// pulled returns the workspaces to pull with the sessions of a remote, and the workspaces assigned to local sessions.
-func (m *Manager) pulled(ctx context.Context, names []string, there Tips) (going map[string][]string, assigned map[string]string, err error) {
-	if assigned, err = m.sessions.Attached(ctx); err != nil {
-		return nil, nil, err
-	}
-	c := peers{m: m, assigned: assigned, workspaces: there.Workspaces, sessions: there.Sessions}
-	sessions := make(map[string]string, len(names))
-	for _, name := range names {
-		sessions[name] = there.Sessions[name]
-	}
-	here, err := m.tips(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	tips, err := m.workspaceTips(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	c.known = slices.AppendSeq(slices.Collect(maps.Values(here)), maps.Values(tips))
-	going, err = c.of(ctx, sessions)
-	return going, assigned, err
 }
