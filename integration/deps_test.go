@@ -68,6 +68,7 @@ var arrows = []arrow{
 	{"git-domarkx/engine/trust", []string{below, "git-domarkx/engine/local", "git-domarkx/engine/project", "git-domarkx/engine/toolcall", "git-domarkx/engine/view"}, "what runs is decided before anything runs"},
 	{"git-domarkx/engine/transaction", []string{below, "git-domarkx/engine/local", "git-domarkx/engine/project", "git-domarkx/engine/toolcall", "git-domarkx/engine/trust", "git-domarkx/engine/view"}, "what is added passes it, whoever adds it"},
 	{"git-domarkx/engine/importer/document", []string{below, values, "git-domarkx/engine/."}, "documents are read without knowing what becomes of them"},
+	{"git-domarkx/engine/importer/homes", []string{below, values, "git-domarkx/engine/."}, "the homes of a program are kept beside the sessions in them"},
 	{"git-domarkx/engine/importer/edition", []string{below, values, "git-domarkx/engine/.", "git-domarkx/engine/importer/document"}, "editions are made without recording what was imported"},
 	{"git-domarkx/engine/turns/journal", []string{below, values}, "what runs is noted without knowing how it runs"},
 	{"git-domarkx/engine/turns/lock", []string{"format", "gitstore", "plugins/.", "plugins/beneath", "plugins/sparse", "plugins/limit", "plugins/permit", "git-domarkx/engine/local"}, "a turn is locked whatever is done in it"},

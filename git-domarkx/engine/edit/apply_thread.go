@@ -119,7 +119,7 @@ func (e *Edit) Align(ctx context.Context, base domarkx.Entries) (domarkx.Edit, b
 	}
 	l := similarity{ctx: ctx, edition: e, words: map[int][]uint32{}}
 	if slices.Equal(oldKeys, newKeys) {
-		if more, err := e.linksMore(base); !more || err != nil {
+		if more, err := e.LinksMore(base); !more || err != nil {
 			return edit, err == nil, err
 		}
 	}

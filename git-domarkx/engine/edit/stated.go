@@ -169,8 +169,8 @@ func (e *Edit) linkFor(j int, m domarkx.Message) string {
 	return e.Linker.link(m)
 }
 
-// linksMore reports whether messages of the base that the document does not change get links.
-func (e *Edit) linksMore(base domarkx.Entries) (bool, error) {
+// LinksMore reports whether messages of the base that the document does not change get links.
+func (e *Edit) LinksMore(base domarkx.Entries) (bool, error) {
 	if e.Linker == nil && e.Stated == nil {
 		return false, nil
 	}
@@ -178,12 +178,8 @@ func (e *Edit) linksMore(base domarkx.Entries) (bool, error) {
 		if base.At(j).Link != "" {
 			continue
 		}
-		msg, err := e.At(j)
-		if err != nil {
-			return false, err
-		}
-		if e.linkFor(j, msg.Message) != "" {
-			return true, nil
+		if msg, err := e.At(j); err != nil || e.linkFor(j, msg.Message) != "" {
+			return err == nil, err
 		}
 	}
 	return false, nil
@@ -213,17 +209,4 @@ func (l *Linker) link(m domarkx.Message) string {
 		return ""
 	}
 	return l.Version
-}
-
-// LinksMore reports whether messages of an unchanged document name files that only the new version of its home contains.
-func (l *Linker) LinksMore(live domarkx.Entries, doc *domarkx.Document) bool {
-	if l == nil {
-		return false
-	}
-	for i := range live.Len() {
-		if live.At(i).Link == "" && l.Wants(doc.Conversation[i].Message) {
-			return true
-		}
-	}
-	return false
 }

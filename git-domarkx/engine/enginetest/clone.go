@@ -28,6 +28,7 @@ import (
 	"github.com/domarkx/domarkx/gitstore"
 	"github.com/domarkx/domarkx/gitstore/atomicfile/shorttest"
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
+	"github.com/domarkx/domarkx/gitstore/gitcmd/gittest"
 	"github.com/domarkx/domarkx/plugins"
 )
 
@@ -116,6 +117,12 @@ type countedMessages struct {
 func (m countedMessages) At(k int) (domarkx.WrittenMessage, error) {
 	*m.made++
 	return m.sharedMessages.At(k)
+}
+
+// Init creates an empty repository with a work tree.
+func Init(t testing.TB, dir string) {
+	t.Helper()
+	gittest.Create(t, filepath.Join(dir, ".git"), "master", false)
 }
 
 // New returns an empty repository.

@@ -39,15 +39,15 @@ func (c *collector) directory(ctx context.Context, root string, bad func(error))
 			relative = append(relative, filepath.ToSlash(name))
 		}
 	}
-	var around []*homes.Home
-	if c.manager.store != nil {
-		around = c.manager.keeper.Find(c.manager.codecs, c.Format, root, relative, document.HeadOf)
-		c.homes = append(c.homes, around...)
+	var here []*homes.Home
+	if c.manager.store != nil { // without a store, nothing can be kept, and each file is a document
+		here = homes.Find(c.manager.codecs, c.Format, root, relative, document.HeadOf)
+		c.homes = append(c.homes, here...)
 	}
 	for _, name := range relative {
 		var home *homes.Home
-		if i := slices.IndexFunc(around, func(h *homes.Home) bool { return h.Contains(name) }); i >= 0 {
-			home = around[i]
+		if i := slices.IndexFunc(here, func(h *homes.Home) bool { return h.Contains(name) }); i >= 0 {
+			home = here[i]
 		}
 		inside, err := c.recognize(ctx, filepath.Join(root, filepath.FromSlash(name)), name, name, home)
 		if err != nil {

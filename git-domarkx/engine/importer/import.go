@@ -12,7 +12,8 @@
 //   - store stores it, and records the document when all of it is stored.
 //
 // Homes, databases, saves, branches and parts of a session differ in the first two steps only. Below this package,
-// document reads the bytes, and edition knows from which snapshot a document was made, and what follows from that.
+// document reads the bytes, edition knows from which snapshot a document was made, and what follows from that, and homes keeps
+// the directories of programs.
 package importer
 
 import (
@@ -109,9 +110,12 @@ func (m *Manager) Import(ctx context.Context, r Request) (result Result, err err
 		return Result{}, err
 	}
 	result.Others = c.others
-	kept, err := m.keeper.Keep(ctx, c.homes, func(err error) { result.Warnings = append(result.Warnings, err) })
-	if err != nil {
-		return Result{}, err
+	kept := &homes.Dirs{}
+	if len(c.homes) > 0 {
+		kept, err = m.keeper.Keep(ctx, c.homes, func(err error) { result.Warnings = append(result.Warnings, err) })
+		if err != nil {
+			return Result{}, err
+		}
 	}
 	defer kept.Abort()
 	links, err := m.linkRequest(ctx, r)
@@ -123,7 +127,7 @@ func (m *Manager) Import(ctx context.Context, r Request) (result Result, err err
 		var imp *importer
 		err = m.sessions.Update(ctx, "import", func(tx *transaction.Tx) error {
 			imp = &importer{manager: m, tx: tx, change: engine.Change{Operation: "import", Author: author, Committer: committer},
-				options:  options{Request: r, homes: kept, links: links},
+				options:  options{Request: r, links: links},
 				sessions: sessions{made: map[string]bool{}, before: map[string]string{}, fresh: map[string]bool{}}}
 			imp.sources = sources.Open(m.env.StateDir)
 			if imp.here, hidden, err = m.infos(ctx); err != nil {

@@ -14,7 +14,6 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/edit"
 	"github.com/domarkx/domarkx/git-domarkx/engine/importer/document"
-	"github.com/domarkx/domarkx/git-domarkx/engine/importer/homes"
 	"github.com/domarkx/domarkx/git-domarkx/engine/sources"
 	"github.com/domarkx/domarkx/git-domarkx/engine/transaction"
 )
@@ -42,7 +41,6 @@ type importer struct {
 // The options of a request apply to each of its documents.
 type options struct {
 	Request
-	homes *homes.Dirs
 	links *linkRequest // nil if no stated versions are linked
 }
 

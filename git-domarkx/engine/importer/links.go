@@ -12,14 +12,15 @@ import (
 // linksMore reports whether messages of a document that was imported before name files which only the new version of
 // its agent home contains.
 func (imp *importer) linksMore(ctx context.Context, in input, doc *domarkx.Document, known sources.Source) (bool, error) {
-	if !imp.homes.IsNew(in.home) || imp.fresh[known.Snapshot] {
+	if !in.home.IsNew() || imp.fresh[known.Snapshot] {
 		return false, nil
 	}
 	state, err := imp.manager.store.Load(ctx, known.Snapshot)
 	if err != nil || len(state.Thread.Live) != len(doc.Conversation) {
 		return false, err
 	}
-	return imp.homes.LinkerOf(in.home, doc).LinksMore(domarkx.EntryList(state.Thread.Live), doc), nil
+	e := edit.Edit{Doc: doc, Links: edit.Links{Linker: in.home.Linker(doc)}}
+	return e.LinksMore(domarkx.EntryList(state.Thread.Live))
 }
 
 // A linkRequest asks an import to turn the versions that messages state into links.

@@ -19,9 +19,7 @@ const (
 	unchanged                // its session has it
 	stored                   // its session has it or a later save of it, but the record of imports does not say so
 	grown                    // it only became longer since its last import, which created the newest snapshot of its session
-	continued                // it continues the snapshot of its last import
-	otherBase                // it was made from another snapshot of its session
-	otherPart                // another file was imported last as its session: neither needs to have all of it
+	continued                // it continues a snapshot of its session
 	isSecret                 // its session is redacted, and it is not redacted yet
 	tooEarly                 // what it needs is another document of this request, or cannot be read before the update ends
 	skipped                  // it is empty, or the request ignores it
@@ -81,7 +79,7 @@ func (imp *importer) recognise(ctx context.Context, d *reader, in input, conv *d
 
 // byStamp recognises a document whose stamp is that of its last import. It does not read the document.
 func (imp *importer) byStamp(ctx context.Context, c *collector, in input) (recognised, bool) {
-	if in.path == "-" || len(imp.Attach) > 0 || imp.links != nil || imp.homes.IsNew(in.home) || !in.isAsRecorded(imp.sources.Get(imp.key(in)), c.Format) {
+	if in.path == "-" || len(imp.Attach) > 0 || imp.links != nil || in.home.IsNew() || !in.isAsRecorded(imp.sources.Get(imp.key(in)), c.Format) {
 		return recognised{}, false
 	}
 	known, ok, err := imp.known(ctx, in)
@@ -122,7 +120,7 @@ func (imp *importer) main(ctx context.Context, d *reader, known sources.Source, 
 
 // isComplete reports whether the unchanged bytes of a document say all that it contains.
 func (imp *importer) isComplete(in *input) (bool, error) {
-	if imp.homes.IsNew(in.home) || imp.links != nil || len(imp.Attach) > 0 {
+	if in.home.IsNew() || imp.links != nil || len(imp.Attach) > 0 {
 		return false, nil
 	}
 	includes, err := in.includes()
@@ -164,36 +162,30 @@ func (imp *importer) byHeader(ctx context.Context, d *reader, in input, conv doc
 		r.is = stored
 		return r, err
 	}
-	if r.is, err = imp.byMessages(ctx, &r); err != nil {
+	if err := imp.byMessages(ctx, &r); err != nil {
 		return refuse(err)
 	}
 	return r, nil
 }
 
 // byMessages sets the snapshot from which a document was made that continues a session.
-func (imp *importer) byMessages(ctx context.Context, r *recognised) (finding, error) {
+func (imp *importer) byMessages(ctx context.Context, r *recognised) (err error) {
+	r.is = continued
 	tip := imp.here[r.name]
 	isSeries := imp.fresh[tip.ID] || imp.fresh[r.base] // the document is a later save of the session
 	if isSeries && (r.in.isPart || !imp.isReadable(tip.ID, r.base)) {
-		return tooEarly, nil
+		r.is = tooEarly
+		return nil
 	}
 	if isSeries || imp.links != nil { // the document may state other versions to link to
-		return continued, nil
+		return nil
 	}
-	last := r.base
-	var err error
 	document := edition.Document{Content: r.in.Content, Path: r.in.path, Codec: r.in.codec, Edit: imp.editOf(r.conv), IsFork: r.in.isFork, IsPart: r.in.isPart}
 	if r.compared, err = imp.editions().Compare(ctx, document); err != nil {
-		return continued, err
+		return err
 	}
-	r.base, err = r.compared.Base(ctx, last, tip)
-	switch {
-	case r.in.isPart:
-		return otherPart, err
-	case r.base != last:
-		return otherBase, err
-	}
-	return continued, err
+	r.base, err = r.compared.Base(ctx, r.base, tip)
+	return err
 }
 
 // editions returns what makes editions of existing sessions.
@@ -216,9 +208,6 @@ func (s *sessions) isReadable(tip, base string) bool {
 
 // ignored reports whether the request leaves out conversations with the title in a header.
 func (imp *importer) ignored(h *domarkx.Header) bool {
-	if imp.Ignore == nil || h.UserMetadata == nil {
-		return false
-	}
-	title, ok := h.UserMetadata.Get("title")
-	return ok && imp.Ignore(title.Text())
+	title, ok := h.Meta().Get("title")
+	return ok && imp.Ignore != nil && imp.Ignore(title.Text())
 }

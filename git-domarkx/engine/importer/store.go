@@ -125,7 +125,7 @@ func (imp *importer) commit(ctx context.Context, r recognised) (engine.SaveResul
 		return engine.SaveResult{}, err
 	}
 	e.Files, e.Attachments = attached.files, append(attachments, attached.contents...)
-	e.Linker = imp.homes.LinkerOf(in.home, e.Doc)
+	e.Linker = in.home.Linker(e.Doc)
 	if e.Stated, err = imp.links.of(ctx, c.Name); err != nil {
 		return engine.SaveResult{}, err
 	}

@@ -203,3 +203,26 @@ func TestStamp(t *testing.T) {
 		}
 	}
 }
+
+// TestReadMap: a file that is missing or damaged has no values, and others can be set.
+func TestReadMap(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "dir", "map.json")
+	for _, content := range []string{"", "{", "null", "[]", `{"a": 1}`} {
+		if content != "" {
+			if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		all, err := local.ReadMap[int](path)
+		if err != nil || all == nil || len(all) != 0 && (content != `{"a": 1}` || all["a"] != 1) {
+			t.Errorf("%q is read as %v, %v", content, all, err)
+		}
+		all["b"] = 2
+		if err := local.WriteMap(path, all); err != nil {
+			t.Fatal(err)
+		}
+		if again, err := local.ReadMap[int](path); err != nil || again["b"] != 2 {
+			t.Errorf("%v is read as %v, %v", all, again, err)
+		}
+	}
+}

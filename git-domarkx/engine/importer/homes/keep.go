@@ -1,6 +1,5 @@
-// Package homes stores the directories of programs such as OpenPocket, which have more than transcripts: memory,
-// scripts and screenshots. Each becomes a version of a workspace, which the sessions that are imported from the directory
-// can link.
+// Package homes stores the directories of programs such as OpenPocket, which have more than transcripts: memory, scripts and
+// screenshots. Each becomes a version of a workspace, which the sessions that are imported from the directory can link.
 package homes
 
 import (
@@ -25,17 +24,18 @@ import (
 	"github.com/domarkx/domarkx/plugins"
 )
 
-// A Home is a directory with a program's documents and other files. It is inside a directory that
-// the user named, and nothing outside that directory is read.
+// A Home is a directory with a program's documents and other files ([format.Homes]). It is inside a directory that the user
+// named, and nothing outside that directory is read.
 type Home struct {
 	format.Home
 	codec format.Codec
 	top   string // the directory that the user named, as given
+	kept  *keptDir
 }
 
 // Find finds the homes in the directory top, given the paths of its files. head reads the beginning of a file. If only is not "",
 // Find searches only for homes of the format with that name. If several formats claim a path, the first one gets it.
-func (m Keeper) Find(codecs []format.Codec, only, top string, files []string, head func(path string) ([]byte, error)) []*Home {
+func Find(codecs []format.Codec, only, top string, files []string, head func(path string) ([]byte, error)) []*Home {
 	var homes []*Home
 	for _, codec := range codecs {
 		if codec.Homes == nil || only != "" && only != codec.Name {
@@ -97,11 +97,8 @@ type Keeper struct {
 
 // Keep stores the contents of homes that Find has found. It calls warn for each file that it cannot store.
 func (m Keeper) Keep(ctx context.Context, homes []*Home, warn func(error)) (_ *Dirs, err error) {
-	kept := &Dirs{keeper: m, of: map[*Home]*keptDir{}}
-	if len(homes) == 0 {
-		return kept, nil
-	}
-	if kept.records, err = local.ReadMap[record](m.recordsPath()); err != nil {
+	kept := &Dirs{keeper: m}
+	if kept.records, err = local.ReadMap[record](m.recordsFile()); err != nil { // if it is damaged, homes are recognized by their contents
 		return nil, fmt.Errorf("reading the record of imported directories: %w", err)
 	}
 	for _, h := range homes {
@@ -110,24 +107,21 @@ func (m Keeper) Keep(ctx context.Context, homes []*Home, warn func(error)) (_ *D
 			kept.Abort()
 			return nil, fmt.Errorf("keeping the files of %s: %w", h.top, err)
 		}
-		if k == nil {
-			continue
+		if h.kept = k; k != nil {
+			kept.all = append(kept.all, k)
 		}
-		kept.of[h], kept.all = k, append(kept.all, k)
 	}
 	return kept, nil
 }
 
-// recordsPath returns the path of the file that maps the absolute path of each home's documents to the record of the home's last
-// import on this machine. It is only a cache: without it, homes are recognized by their contents.
-func (m Keeper) recordsPath() string { return filepath.Join(m.Env.StateDir, "homes.json") }
+// recordsFile returns the path of the file with the last imports of homes, by the absolute paths of their documents.
+func (m Keeper) recordsFile() string { return filepath.Join(m.Env.StateDir, "homes.json") }
 
-// Dirs holds the homes of one import.
+// Dirs holds the homes of one import. The zero Dirs has none, and no method needs more.
 type Dirs struct {
 	keeper  Keeper
 	all     []*keptDir
-	of      map[*Home]*keptDir
-	records map[string]record // see recordsPath
+	records map[string]record
 }
 
 // A Kept is a program's directory whose files became a new version of a workspace.
@@ -155,11 +149,8 @@ func (h *Dirs) Done() []Kept {
 	return made
 }
 
-// IsNew reports whether the current update creates a version of a home.
-func (h *Dirs) IsNew(at *Home) bool {
-	k := h.of[at]
-	return k != nil && k.new
-}
+// IsNew reports whether the current update creates a version of a home, which a nil home is not.
+func (h *Home) IsNew() bool { return h != nil && h.kept != nil && h.kept.new }
 
 // Settle makes the stored contents permanent and saves the records. It is called when the store has
 // the versions.
@@ -170,7 +161,7 @@ func (h *Dirs) Settle() error {
 		h.records[k.key] = k.before
 	}
 	if len(h.all) > 0 {
-		if err := local.WriteMap(h.keeper.recordsPath(), h.records); err != nil {
+		if err := local.WriteMap(h.keeper.recordsFile(), h.records); err != nil {
 			errs = append(errs, fmt.Errorf("writing the record of imported directories: %w", err))
 		}
 	}
@@ -324,13 +315,13 @@ func (h *Dirs) lastImport(ctx context.Context, tip string, k *keptDir) (string, 
 	return "", nil
 }
 
-// LinkerOf returns a linker that links messages of a document to the version of its home. It
-// returns nil if the home was not stored.
-func (h *Dirs) LinkerOf(at *Home, doc *domarkx.Document) *edit.Linker {
-	k := h.of[at]
-	if k == nil {
+// Linker returns a linker that links messages of a document to the version of its home. It returns nil if the home is nil or was
+// not stored.
+func (h *Home) Linker(doc *domarkx.Document) *edit.Linker {
+	if h == nil || h.kept == nil {
 		return nil
 	}
+	k := h.kept
 	return &edit.Linker{Version: k.link, Wants: func(m domarkx.Message) bool {
 		return k.codec.Homes.Names(doc.Header, m, func(name string) bool { return k.paths[name] })
 	}}

@@ -20,6 +20,7 @@ import (
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/edit"
 	"github.com/domarkx/domarkx/git-domarkx/engine/enginetest"
 	"github.com/domarkx/domarkx/git-domarkx/engine/importer/homes"
 	"github.com/domarkx/domarkx/git-domarkx/engine/transaction"
@@ -79,7 +80,7 @@ func (d *desk) write(name, text string) string {
 	return path
 }
 
-func (d *desk) homes(codecs ...format.Codec) []*homes.Home {
+func (d *desk) found(codecs ...format.Codec) []*homes.Home {
 	d.T.Helper()
 	var files []string
 	err := fs.WalkDir(os.DirFS(d.dir), ".", func(path string, e fs.DirEntry, err error) error {
@@ -91,14 +92,14 @@ func (d *desk) homes(codecs ...format.Codec) []*homes.Home {
 	if err != nil {
 		d.T.Fatal(err)
 	}
-	return d.keeper.Find(codecs, "", d.dir, files, os.ReadFile)
+	return homes.Find(codecs, "", d.dir, files, os.ReadFile)
 }
 
 // keep keeps the robot's directory, and returns the new versions and the warnings.
 func (d *desk) keep() (kept []homes.Kept, warnings []string) {
 	d.T.Helper()
 	ctx := d.T.Context()
-	dirs, err := d.keeper.Keep(ctx, d.homes(robot("robot")), func(err error) { warnings = append(warnings, err.Error()) })
+	dirs, err := d.keeper.Keep(ctx, d.found(robot("robot")), func(err error) { warnings = append(warnings, err.Error()) })
 	if err != nil {
 		d.T.Fatal(err)
 	}
@@ -154,10 +155,11 @@ func (d *desk) content(v domarkx.Version) map[string]string {
 // TestFind: a path belongs to the first format that claims it.
 func TestFind(t *testing.T) {
 	d := newDesk(t, map[string]string{"a/robot.cfg": "robot", "a/other.cfg": "robot", "b/robot.cfg": "none", "a/talks/1.md": "x", "c/other.cfg": "robot"})
-	found := d.homes(format.Codec{Name: "plain"}, robot("robot"), robot("other"))
+	found := d.found(format.Codec{Name: "plain"}, robot("robot"), robot("other"))
 	var names []string
 	for _, h := range found {
-		names = append(names, h.Name+" "+h.Documents)
+		home := h
+		names = append(names, home.Name+" "+home.Documents)
 	}
 	if diff := cmp.Diff([]string{"robot a/talks", "other c/talks"}, names); diff != "" {
 		t.Fatalf("(-want +got):\n%s", diff)
@@ -176,10 +178,10 @@ func TestFind(t *testing.T) {
 		t.Error("a document of another format counts")
 	}
 	unreadable := func(string) ([]byte, error) { return nil, os.ErrPermission }
-	if found := d.keeper.Find([]format.Codec{robot("robot")}, "", d.dir, []string{"a/robot.cfg"}, unreadable); found != nil {
+	if found := homes.Find([]format.Codec{robot("robot")}, "", d.dir, []string{"a/robot.cfg"}, unreadable); found != nil {
 		t.Errorf("found %v in a file that cannot be read", found)
 	}
-	if found := d.keeper.Find([]format.Codec{robot("robot"), robot("other")}, "other", d.dir, []string{"a/robot.cfg", "c/other.cfg"}, os.ReadFile); len(found) != 1 || found[0].Name != "other" {
+	if found := homes.Find([]format.Codec{robot("robot"), robot("other")}, "other", d.dir, []string{"a/robot.cfg", "c/other.cfg"}, os.ReadFile); len(found) != 1 || found[0].Name != "other" {
 		t.Errorf("found %v of the format other", found)
 	}
 }
@@ -234,7 +236,7 @@ func TestDocumentsAlone(t *testing.T) {
 		t.Errorf("kept %v, warnings %q", kept, warnings)
 	}
 	dirs, err := d.keeper.Keep(t.Context(), nil, nil)
-	if err != nil || dirs.Done() != nil || dirs.Settle() != nil || dirs.IsNew(nil) || dirs.LinkerOf(nil, nil) != nil {
+	if err != nil || dirs.Done() != nil || dirs.Settle() != nil || (*homes.Home)(nil).IsNew() || (*homes.Home)(nil).Linker(nil) != nil {
 		t.Errorf("without homes: %v, %v", dirs, err)
 	}
 }
@@ -339,12 +341,12 @@ func TestErrors(t *testing.T) {
 	broken := errors.New("broken")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := d.keeper.Keep(ctx, d.homes(robot("robot")), nil); !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), d.dir) {
+	if _, err := d.keeper.Keep(ctx, d.found(robot("robot")), nil); !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), d.dir) {
 		t.Errorf("cancelled: %v", err)
 	}
-	homes := d.homes(robot("robot"))
+	found := d.found(robot("robot"))
 	d.keeper.Vacant = func(context.Context, string) error { return broken }
-	dirs, err := d.keeper.Keep(t.Context(), homes, nil)
+	dirs, err := d.keeper.Keep(t.Context(), found, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -359,13 +361,13 @@ func TestErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(d.dir + "-moved") })
-	if _, err := d.keeper.Keep(t.Context(), homes, nil); !errors.Is(err, os.ErrNotExist) {
+	if _, err := d.keeper.Keep(t.Context(), found, nil); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the directory was removed: %v", err)
 	}
 	if err := os.Mkdir(filepath.Join(d.Env.StateDir, "homes.json"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := d.keeper.Keep(t.Context(), homes, nil); err == nil || !strings.Contains(err.Error(), "reading the record of imported directories") {
+	if _, err := d.keeper.Keep(t.Context(), found, nil); err == nil || !strings.Contains(err.Error(), "reading the record of imported directories") {
 		t.Errorf("the record cannot be read: %v", err)
 	}
 }
@@ -374,13 +376,13 @@ func TestErrors(t *testing.T) {
 func TestLinks(t *testing.T) {
 	d := newDesk(t, map[string]string{"robot.cfg": "robot", "memory/a": "one", "talks/1.md": "talk"})
 	ctx := t.Context()
-	homes := d.homes(robot("robot"))
-	dirs, err := d.keeper.Keep(ctx, homes, nil)
+	found := d.found(robot("robot"))
+	dirs, err := d.keeper.Keep(ctx, found, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer dirs.Abort()
-	if dirs.IsNew(homes[0]) {
+	if found[0].IsNew() {
 		t.Error("a version is new before it is committed")
 	}
 	if err := d.Update(ctx, "test", func(tx *transaction.Tx) error {
@@ -388,14 +390,14 @@ func TestLinks(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if !dirs.IsNew(homes[0]) {
+	if !found[0].IsNew() {
 		t.Error("a committed version is not new")
 	}
 	message := func(text string) domarkx.WrittenMessage {
 		return domarkx.WrittenMessage{Message: domarkx.Message{Role: domarkx.User, Content: []domarkx.Block{{Type: domarkx.TextBlock, Text: text}}}}
 	}
 	doc := &domarkx.Document{Conversation: []domarkx.WrittenMessage{message("state/memory/a"), message("memory/a"), message("robot.cfg")}}
-	linker := dirs.LinkerOf(homes[0], doc)
+	linker := found[0].Linker(doc)
 	var wants []bool
 	for _, m := range doc.Conversation {
 		wants = append(wants, linker.Wants(m.Message))
@@ -404,7 +406,7 @@ func TestLinks(t *testing.T) {
 		t.Errorf("linked (-want +got):\n%s", diff)
 	}
 	kept := dirs.Done()
-	if len(kept) != 1 || linker.Version != kept[0].Version.ID || dirs.IsNew(homes[0]) {
+	if len(kept) != 1 || linker.Version != kept[0].Version.ID || found[0].IsNew() {
 		t.Errorf("linked to %s, kept %v", linker.Version, kept)
 	}
 	for name, test := range map[string]struct {
@@ -415,8 +417,9 @@ func TestLinks(t *testing.T) {
 		for _, link := range test.links {
 			live = append(live, domarkx.Entry{Link: link})
 		}
-		if got := linker.LinksMore(live, doc); got != test.want {
-			t.Errorf("%s: links more: %t", name, got)
+		e := edit.Edit{Doc: doc, Links: edit.Links{Linker: linker}}
+		if got, err := e.LinksMore(live); err != nil || got != test.want {
+			t.Errorf("%s: links more: %t, %v", name, got, err)
 		}
 	}
 }
