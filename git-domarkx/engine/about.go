@@ -31,11 +31,7 @@ func (m *SessionManager) about(ctx context.Context, info domarkx.Info) (*domarkx
 	if err != nil {
 		return nil, err
 	}
-	front := jsonvalue.ObjectValue()
-	if h.UserMetadata != nil {
-		front = *h.UserMetadata
-	}
-	branches, _ := front.Get("git_branches")
+	front := h.Meta()
 	a := &domarkx.About{Agent: m.agentOf(h), Tags: Tags(front), Started: info.Date, Active: info.Date}
 	if id, _ := m.identity(h); id.ID != "" {
 		if changed := time.Unix(info.Date, 0).UTC(); info.Operation != "import" && changed.UnixMilli() > id.Saved {
@@ -43,7 +39,7 @@ func (m *SessionManager) about(ctx context.Context, info domarkx.Info) (*domarkx
 		}
 		a.SourceID, a.SourceCreated, a.SourceUpdated = id.SessionID, id.CreatedAt, id.UpdatedAt
 	}
-	for _, branch := range branches.Items() {
+	for _, branch := range transcript.Get(front, "git_branches").Items() {
 		if branch.Kind() == jsonvalue.String {
 			a.Branch = branch.Text()
 		}
@@ -59,11 +55,8 @@ func (m *SessionManager) about(ctx context.Context, info domarkx.Info) (*domarkx
 		}
 		a.Started, a.Active = first.Date, last.Date
 	}
-	given := ""
-	if title, ok := front.Get("title"); ok && title.Kind() == jsonvalue.String {
-		given = title.Text()
-	}
 	// Earlier versions made the title of a transcript of its first prompt, whatever that was.
+	given := transcript.Text(front, "title")
 	said := format.PromptTitle(given)
 	if _, isTranscript := front.Get("agent"); given != "" && (!isTranscript || said == format.Title(given)) {
 		a.Title = format.Title(given)
@@ -77,10 +70,8 @@ func (m *SessionManager) about(ctx context.Context, info domarkx.Info) (*domarkx
 
 // agentOf returns the program that the header of a session names, or whose identity of a session it states.
 func (m *SessionManager) agentOf(h domarkx.Header) string {
-	if h.UserMetadata != nil {
-		if agent, ok := h.UserMetadata.Get("agent"); ok && agent.Kind() == jsonvalue.String {
-			return agent.Text()
-		}
+	if agent := transcript.Text(h.Meta(), "agent"); agent != "" {
+		return agent
 	}
 	_, agent := m.identity(h)
 	return agent

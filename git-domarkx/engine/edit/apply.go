@@ -137,14 +137,6 @@ func CheckDepth(j int, m domarkx.Message) error {
 	return fmt.Errorf("message %d: %w: its content is nested deeper than %d levels", j, domarkx.ErrInvalid, domarkx.MaxMessageDepth)
 }
 
-// checkHeaderDepth rejects a header that is nested too deeply to be read again.
-func checkHeaderDepth(h domarkx.Header) error {
-	if h.Value().Depth() <= jsonvalue.MaxDepth {
-		return nil
-	}
-	return fmt.Errorf("front matter and configuration: %w: nested deeper than %d levels", domarkx.ErrInvalid, jsonvalue.MaxDepth)
-}
-
 // A NextState is the next state of a session. The caller must iterate over live, exactly once, before it calls dead.
 type NextState struct {
 	Headers []domarkx.HeaderEntry
@@ -191,8 +183,8 @@ func (e *Edit) Next(ctx context.Context, objects Includer) (NextState, error) {
 	if err != nil {
 		return NextState{}, err
 	}
-	if err := checkHeaderDepth(e.Doc.Header); err != nil {
-		return NextState{}, err
+	if e.Doc.Header.Value().Depth() > jsonvalue.MaxDepth { // it could not be read again
+		return NextState{}, fmt.Errorf("front matter and configuration: %w: nested deeper than %d levels", domarkx.ErrInvalid, jsonvalue.MaxDepth)
 	}
 	headers, changed, err := e.Headers(ctx, objects)
 	next.Headers, next.Changed = headers, next.Changed || changed

@@ -48,7 +48,7 @@ func Calling(model, tool, arguments string) domarkx.Message {
 	msg := domarkx.Message{Role: domarkx.Assistant, Content: []domarkx.Block{{Type: domarkx.CodeBlock, Language: "tool-call",
 		Text: `{"resource": "files", "tool": "` + tool + `", "arguments": ` + arguments + `}`}}}
 	if model != "" {
-		metadata := jsonvalue.ObjectValue(jsonvalue.Member{Name: "model", Value: jsonvalue.StringValue(model)})
+		metadata := jsonvalue.ObjectOf("model", model)
 		msg.Metadata = &metadata
 	}
 	return msg

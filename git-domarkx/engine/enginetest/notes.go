@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonvalue"
+	"github.com/domarkx/domarkx/format/transcript"
 	"github.com/domarkx/domarkx/plugins/directory"
 )
 
@@ -42,29 +44,21 @@ func (*Notes) Type() string { return "notes" }
 
 // Describe implements [domarkx.Plugin].
 func (*Notes) Describe(context.Context) (domarkx.Description, error) {
-	anything := parsed(`{"type": "object"}`)
+	anything := jsonvalue.MustParse(`{"type": "object"}`)
 	return domarkx.Description{Source: "built-in", Languages: []string{"note"},
-		Config: parsed(`{"type": "object", "properties": {"title": {"type": "string"}}, "additionalProperties": false}`),
+		Config: jsonvalue.MustParse(`{"type": "object", "properties": {"title": {"type": "string"}}, "additionalProperties": false}`),
 		Tools: []domarkx.Tool{
-			{Name: "write", Schema: parsed(`{"type": "object", "properties": {"name": {"type": "string"}, "text": {"type": "string"}, "times": {"type": "integer"}}, "required": ["name", "text"], "additionalProperties": false}`)},
-			{Name: "read", Schema: parsed(`{"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"], "additionalProperties": false}`)},
+			{Name: "write", Schema: jsonvalue.MustParse(`{"type": "object", "properties": {"name": {"type": "string"}, "text": {"type": "string"}, "times": {"type": "integer"}}, "required": ["name", "text"], "additionalProperties": false}`)},
+			{Name: "read", Schema: jsonvalue.MustParse(`{"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"], "additionalProperties": false}`)},
 			{Name: "large", Schema: anything}, {Name: "wait", Schema: anything}, {Name: "stamp", Schema: anything},
-			{Name: "run_command", Schema: parsed(`{"type": "object", "properties": {"command": {"type": "string"}}, "required": ["command"]}`)},
+			{Name: "run_command", Schema: jsonvalue.MustParse(`{"type": "object", "properties": {"command": {"type": "string"}}, "required": ["command"]}`)},
 		}}, nil
-}
-
-func parsed(s string) jsonvalue.Value {
-	v, err := jsonvalue.ParseValue([]byte(s))
-	if err != nil {
-		panic(err)
-	}
-	return v
 }
 
 // Open implements [domarkx.Plugin]. It records the title of the resource in n.Titles.
 func (n *Notes) Open(_ context.Context, env domarkx.Env) (domarkx.Resource, error) {
 	n.mu.Lock()
-	n.Titles = append(n.Titles, text(env.Config, "title"))
+	n.Titles = append(n.Titles, transcript.Text(env.Config, "title"))
 	n.mu.Unlock()
 	dir, err := directory.Open(env)
 	return &notebook{n, dir}, err
@@ -102,17 +96,12 @@ type notebook struct {
 	*directory.Resource
 }
 
-func text(v jsonvalue.Value, name string) string {
-	member, _ := v.Get(name)
-	return member.Text()
-}
-
 func (b *notebook) Execute(ctx context.Context, call domarkx.Call) (domarkx.Result, error) {
-	b.note(call.Tool + " " + text(call.Arguments, "name") + text(call.Arguments, "command"))
-	path := filepath.Join(b.Path(), filepath.Base(text(call.Arguments, "name")))
+	b.note(call.Tool + " " + transcript.Text(call.Arguments, "name") + transcript.Text(call.Arguments, "command"))
+	path := filepath.Join(b.Path(), filepath.Base(transcript.Text(call.Arguments, "name")))
 	switch call.Tool {
 	case "write":
-		return domarkx.Result{Value: jsonvalue.StringValue("written")}, os.WriteFile(path, []byte(text(call.Arguments, "text")), 0o644)
+		return domarkx.Result{Value: jsonvalue.StringValue("written")}, os.WriteFile(path, []byte(transcript.Text(call.Arguments, "text")), 0o644)
 	case "read":
 		data, err := os.ReadFile(path)
 		if errors.Is(err, os.ErrNotExist) {
@@ -120,8 +109,7 @@ func (b *notebook) Execute(ctx context.Context, call domarkx.Call) (domarkx.Resu
 		}
 		return domarkx.Result{Value: jsonvalue.StringValue(string(data))}, err
 	case "large":
-		return domarkx.Result{Value: jsonvalue.ObjectValue(jsonvalue.Member{Name: "output", Value: jsonvalue.StringValue("x")},
-			jsonvalue.Member{Name: "truncated", Value: jsonvalue.BoolValue(true)}),
+		return domarkx.Result{Value: jsonvalue.ObjectOf("output", "x", "truncated", true),
 			Attachment: io.NopCloser(io.MultiReader(strings.NewReader(strings.Repeat("x", 3<<20)), b.Reading))}, nil
 	case "stamp":
 		b.stamp++
@@ -136,26 +124,24 @@ func (b *notebook) Execute(ctx context.Context, call domarkx.Call) (domarkx.Resu
 		<-ctx.Done()
 		return domarkx.Result{}, ctx.Err()
 	}
-	return domarkx.Result{Value: jsonvalue.ObjectValue(jsonvalue.Member{Name: "exit_code", Value: jsonvalue.NumberValue("3")},
-		jsonvalue.Member{Name: "output", Value: jsonvalue.StringValue(text(call.Arguments, "command"))})}, nil
+	return domarkx.Result{Value: jsonvalue.ObjectOf("exit_code", 3, "output", transcript.Text(call.Arguments, "command"))}, nil
 }
 
 // Run writes a note for each line NAME=TEXT. The line "exit" fails.
 func (b *notebook) Run(_ context.Context, _, code string) (domarkx.Result, error) {
 	b.note("note " + code)
-	status := "0"
+	status := 0
 	for line := range strings.Lines(code) {
 		name, content, _ := strings.Cut(strings.TrimSpace(line), "=")
 		if name == "exit" {
-			status = "1"
+			status = 1
 			break
 		}
 		if err := os.WriteFile(filepath.Join(b.Path(), name), []byte(content), 0o644); err != nil {
 			return domarkx.Result{}, err
 		}
 	}
-	return domarkx.Result{Value: jsonvalue.ObjectValue(jsonvalue.Member{Name: "exit_code", Value: jsonvalue.NumberValue(status)},
-		jsonvalue.Member{Name: "output", Value: jsonvalue.StringValue("ran")})}, nil
+	return domarkx.Result{Value: jsonvalue.ObjectOf("exit_code", status, "output", "ran")}, nil
 }
 
 func (b *notebook) Commit(ctx context.Context, w domarkx.VersionWriter) error {
@@ -177,12 +163,7 @@ func (c *Clone) File(t *testing.T, version, name string) string {
 		if path != name {
 			return nil
 		}
-		content, err := c.Store.Content(t.Context(), f.ID)
-		if err != nil {
-			return err
-		}
-		defer content.Close()
-		data, err := io.ReadAll(io.NewSectionReader(content, 0, content.Size()))
+		data, err := domarkx.ReadContent(t.Context(), c.Store, f.ID, math.MaxInt64)
 		found = string(data)
 		return err
 	})

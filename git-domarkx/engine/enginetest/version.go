@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/gitstore"
 )
 
@@ -30,7 +31,7 @@ func OtherFile(path string, kind domarkx.FileType, target string) VersionFile {
 // The record of the call that left it may be nil.
 func (c *Clone) Version(workspace string, call *domarkx.CallRecord, files ...VersionFile) domarkx.Version {
 	c.T.Helper()
-	notes := domarkx.ResourceSpec{ID: "notes", Type: "notes", Config: parsed(`{"type": "notes"}`)}
+	notes := domarkx.ResourceSpec{ID: "notes", Type: "notes", Config: jsonvalue.MustParse(`{"type": "notes"}`)}
 	return c.commitVersion(workspace, notes, files, domarkx.VersionCommit{Operation: "call", Call: call})
 }
 
@@ -52,7 +53,7 @@ func (c *Clone) Committed(workspace, config string, files map[string]string, v d
 		}
 		all = append(all, RegularFile(name, files[name]))
 	}
-	return c.commitVersion(workspace, domarkx.ResourceSpec{ID: "files", Type: "filesystem", Config: parsed(config)}, all, v)
+	return c.commitVersion(workspace, domarkx.ResourceSpec{ID: "files", Type: "filesystem", Config: jsonvalue.MustParse(config)}, all, v)
 }
 
 func (c *Clone) commitVersion(workspace string, of domarkx.ResourceSpec, files []VersionFile, v domarkx.VersionCommit) domarkx.Version {

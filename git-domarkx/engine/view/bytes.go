@@ -15,46 +15,34 @@ import (
 
 // Bytes returns a piece's own bytes in the document. It verifies them against the recorded digest.
 // The error matches [domarkx.ErrCorrupt] if they differ from it.
-func (v *View) Bytes(ctx context.Context, i int) ([]byte, error) {
+func (v *View) Bytes(ctx context.Context, i int) (data []byte, err error) {
 	form := v.Placed[i].Form
 	if made, ok := v.made[i]; ok && form != domarkx.Nothing {
 		return made.bytes, nil
 	}
+	digest, isRecorded := v.Layout(i).Digest, false
 	switch {
 	case form == domarkx.Nothing:
 		return nil, nil
 	case form == domarkx.AsWritten && i == 0:
-		return v.checked(ctx, i, v.Headers[0].Source)
+		data, err = Read(ctx, v.Blobs, v.Headers[0].Source)
 	case form == domarkx.AsWritten:
-		return v.checked(ctx, i, v.Live.At(i-1).Source)
+		data, err = Read(ctx, v.Blobs, v.Live.At(i-1).Source)
 	case i == 0:
-		h, err := v.Header(ctx)
-		if err != nil {
-			return nil, err
+		var h domarkx.Header
+		if h, err = v.Header(ctx); err == nil {
+			data = markdown.RenderHeader(h)
 		}
-		return v.verify(i, markdown.RenderHeader(h))
+	default:
+		var msg domarkx.Message
+		if msg, err = v.Message(ctx, i-1); err == nil {
+			data, isRecorded = markdown.RenderRecorded(msg, digest)
+		}
 	}
-	msg, err := v.Message(ctx, i-1)
 	if err != nil {
 		return nil, err
 	}
-	data, ok := markdown.RenderRecorded(msg, v.Layout(i).Digest)
-	if !ok {
-		return nil, v.damaged(i)
-	}
-	return data, nil
-}
-
-func (v *View) checked(ctx context.Context, i int, source domarkx.Blob) ([]byte, error) {
-	data, err := Read(ctx, v.Blobs, source)
-	if err != nil {
-		return nil, err
-	}
-	return v.verify(i, data)
-}
-
-func (v *View) verify(i int, data []byte) ([]byte, error) {
-	if sha256.Sum256(data) != v.Layout(i).Digest {
+	if !isRecorded && sha256.Sum256(data) != digest {
 		return nil, v.damaged(i)
 	}
 	return data, nil

@@ -178,7 +178,7 @@ func LoadHeader(ctx context.Context, blobs Blobs, headers []domarkx.HeaderEntry)
 			return shown, fmt.Errorf("snapshot.json %w: %w", domarkx.ErrCorrupt, err)
 		}
 		if i > 0 {
-			others = append(others, jsonvalue.ObjectValue(jsonvalue.Member{Name: "side", Value: jsonvalue.StringValue(entry.Rev.String())}, jsonvalue.Member{Name: "header", Value: value}))
+			others = append(others, jsonvalue.ObjectOf("side", entry.Rev.String(), "header", value))
 			continue
 		}
 		if shown, err = domarkx.ParseHeader(value, true); err != nil {

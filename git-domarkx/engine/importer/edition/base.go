@@ -148,12 +148,7 @@ func saidKey(m domarkx.Message) domarkx.Key {
 }
 
 // headerKey returns a key for the user metadata of a header.
-func headerKey(h domarkx.Header) domarkx.Key {
-	if h.UserMetadata == nil {
-		return domarkx.Key{}
-	}
-	return sha256.Sum256(view.PrettyJSON(*h.UserMetadata))
-}
+func headerKey(h domarkx.Header) domarkx.Key { return sha256.Sum256(view.PrettyJSON(h.Meta())) }
 
 // A distance describes how a snapshot differs from the document.
 type distance struct {
