@@ -20,17 +20,13 @@ import (
 
 // Begin commits a new session with one message.
 func (m *SessionManager) Begin(ctx context.Context, tx *transaction.Tx, c Change, a Addition) (domarkx.Info, error) {
-	f, err := tx.Filter(ctx, c.Name)
+	kept, err := keep(ctx, tx, c.Name, a)
 	if err != nil {
 		return domarkx.Info{}, err
 	}
-	kept, err := m.keep(ctx, tx, f, a)
-	if err != nil {
-		return domarkx.Info{}, err
-	}
-	id, msg := a.ID, kept.message
+	msg := kept.message
 	e := edit.New(m.store, nil, &domarkx.Document{Header: domarkx.NewHeader(), Conversation: []domarkx.WrittenMessage{markdown.WriteMessage(msg)}}, c.Committer)
-	e.NewID = func(uint32) domarkx.ID { return id }
+	e.NewID = func(uint32) domarkx.ID { return a.ID }
 	state, _, err := e.Apply(ctx, tx)
 	if err != nil {
 		return domarkx.Info{}, err
@@ -40,29 +36,19 @@ func (m *SessionManager) Begin(ctx context.Context, tx *transaction.Tx, c Change
 		return domarkx.Info{}, err
 	}
 	commit.Attachments, commit.Files = kept.attachments, kept.files
-	return tx.Commit(ctx, f, commit)
+	return tx.Commit(ctx, kept.filter, commit)
 }
 
 // AppendTo commits a snapshot that adds a message to tip. It does not update the session's ref. It returns the message as it is
 // stored: in a redacted session without its secrets.
-func (m *SessionManager) AppendTo(ctx context.Context, tx *transaction.Tx, tip domarkx.Info, c Change, a Addition) (domarkx.Info, domarkx.Message, error) {
-	f, err := tx.Filter(ctx, c.Name)
-	if err != nil {
-		return domarkx.Info{}, a.Message, err
+func (m *SessionManager) AppendTo(ctx context.Context, tx *transaction.Tx, tip domarkx.Info, c Change, a Addition) (info domarkx.Info, msg domarkx.Message, err error) {
+	kept, err := keep(ctx, tx, c.Name, a)
+	if msg = kept.message; err != nil {
+		return info, msg, err
 	}
-	kept, err := m.keep(ctx, tx, f, a)
-	if err != nil {
-		return domarkx.Info{}, a.Message, err
-	}
-	info, err := m.appendKept(ctx, tx, f, tip, c, a, kept)
-	return info, kept.message, err
-}
-
-func (m *SessionManager) appendKept(ctx context.Context, tx *transaction.Tx, f transaction.Filter, tip domarkx.Info, c Change, a Addition, kept keptAddition) (domarkx.Info, error) {
-	msg := kept.message
 	tail, err := m.Tail(ctx, tip)
 	if err != nil {
-		return domarkx.Info{}, err
+		return info, msg, err
 	}
 	entry := edit.EntryOf(markdown.WriteMessage(msg), c.Committer.When.Unix())
 	entry.ID, entry.Link = a.ID, a.Link
@@ -78,9 +64,10 @@ func (m *SessionManager) appendKept(ctx context.Context, tx *transaction.Tx, f t
 		commit.Preview = view.Preview(msg)
 	}
 	if commit.State.Headers, err = m.OwnedHeaders(ctx, tail.State.Headers); err != nil { // the preamble may be rewritten
-		return domarkx.Info{}, err
+		return info, msg, err
 	}
-	return tail.Append(ctx, tx, f, commit)
+	info, err = tail.Append(ctx, tx, kept.filter, commit)
+	return info, msg, err
 }
 
 // A Tail is the end of a session: as many of its last messages as decide the separator between the session and a new message.
@@ -168,29 +155,32 @@ type File struct {
 
 // A keptAddition is an addition as it is stored.
 type keptAddition struct {
+	filter      transaction.Filter // with which secrets were replaced in it
 	message     domarkx.Message
 	attachments []domarkx.Attachment
 	files       []domarkx.AttachedFile
 	moved       map[string]string // SHA-256 of an attachment → that of its redacted form
 }
 
-// keep stores the attachments of an addition without the secrets that f replaces, and returns the addition as it is stored.
-func (m *SessionManager) keep(ctx context.Context, tx *transaction.Tx, f transaction.Filter, a Addition) (keptAddition, error) {
-	kept := keptAddition{message: a.Message, attachments: a.Attachments, moved: map[string]string{}}
+// keep stores the attachments of an addition to a session without secrets, and returns the addition as it is stored.
+func keep(ctx context.Context, tx *transaction.Tx, session string, a Addition) (kept keptAddition, err error) {
+	kept = keptAddition{message: a.Message, attachments: a.Attachments, moved: map[string]string{}}
+	if kept.filter, err = tx.Filter(ctx, session); err != nil {
+		return kept, err
+	}
 	for _, data := range a.Extra {
-		if _, _, err := kept.attach(ctx, tx, f, data); err != nil {
+		if _, _, err := kept.attach(ctx, tx, data); err != nil {
 			return kept, err
 		}
 	}
 	for _, file := range a.Files {
-		sum, size, err := kept.attach(ctx, tx, f, file.Data)
+		sum, size, err := kept.attach(ctx, tx, file.Data)
 		if err != nil {
 			return kept, err
 		}
 		kept.files = append(kept.files, domarkx.AttachedFile{Path: file.Path, SHA256: sum, Size: size})
 	}
-	var err error
-	if kept.message, err = f.Message(ctx, a.Message); err != nil || len(kept.moved) == 0 {
+	if kept.message, err = kept.filter.Message(ctx, a.Message); err != nil || len(kept.moved) == 0 {
 		return kept, err
 	}
 	text := string(view.PrettyJSON(kept.message.Value()))
@@ -205,8 +195,8 @@ func (m *SessionManager) keep(ctx context.Context, tx *transaction.Tx, f transac
 }
 
 // attach stores an attachment and returns its SHA-256 and its size in bytes.
-func (k *keptAddition) attach(ctx context.Context, tx *transaction.Tx, f transaction.Filter, data []byte) (sum string, size int64, err error) {
-	a, size, err := tx.StoreAttachment(ctx, f, bytes.NewReader(data))
+func (k *keptAddition) attach(ctx context.Context, tx *transaction.Tx, data []byte) (sum string, size int64, err error) {
+	a, size, err := tx.StoreAttachment(ctx, k.filter, bytes.NewReader(data))
 	if err != nil {
 		return "", 0, err
 	}

@@ -68,8 +68,10 @@ func (m *SessionManager) Export(ctx context.Context, r ExportRequest) (*Export, 
 	switch {
 	case r.Team != "" && codec.Place == nil:
 		return nil, Teamless(codec.Name)
+	case IsForm(codec.Name) && r.Revision.Message >= 0:
+		e.Content = func(w io.Writer) error { return m.Show(ctx, r.Revision, Form(codec.Name), w) }
 	case IsForm(codec.Name):
-		err = m.exportForm(ctx, e, info, r.Revision)
+		err = m.ExportWhole(ctx, e, info, ExportRequest{})
 	case r.Revision.Message >= 0:
 		err = fmt.Errorf("exporting %s: %w: a document of the format %s is a whole session", r.Revision, domarkx.ErrInvalid, codec.Name)
 	default:
@@ -100,14 +102,6 @@ func Teamless(format string) error {
 
 // IsForm reports whether a format is one of this program's own, which can also show a single message and loses nothing.
 func IsForm(name string) bool { return name == string(Markdown) || name == string(JSON) }
-
-func (m *SessionManager) exportForm(ctx context.Context, e *Export, info domarkx.Info, r Revision) error {
-	if r.Message < 0 {
-		return m.ExportWhole(ctx, e, info, ExportRequest{})
-	}
-	e.Content = func(w io.Writer) error { return m.Show(ctx, r, Form(e.Codec.Name), w) }
-	return nil
-}
 
 // ExportWhole exports a whole snapshot: the original document if the session is unchanged, a new document otherwise.
 func (m *SessionManager) ExportWhole(ctx context.Context, e *Export, info domarkx.Info, r ExportRequest) error {

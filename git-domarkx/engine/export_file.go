@@ -27,7 +27,10 @@ func (e *Export) WriteFile(path string) error {
 	old, err := os.Stat(target)
 	switch {
 	case err == nil && !old.Mode().IsRegular():
-		err = e.writeThrough(target)
+		var f *os.File
+		if f, err = os.OpenFile(target, os.O_WRONLY, 0); err == nil {
+			err = errors.Join(e.Content(f), f.Close())
+		}
 	case err == nil:
 		err = e.replaceAt(path, target, old.Mode().Perm())
 	case errors.Is(err, fs.ErrNotExist):
@@ -50,15 +53,6 @@ func (e *Export) replaceAt(path, target string, mode fs.FileMode) error {
 		}
 	}
 	return e.replace(target, mode)
-}
-
-// writeThrough writes the document to an existing device or pipe.
-func (e *Export) writeThrough(path string) error {
-	f, err := os.OpenFile(path, os.O_WRONLY, 0)
-	if err != nil {
-		return err
-	}
-	return errors.Join(e.Content(f), f.Close())
 }
 
 // replace replaces a file with the document, atomically and durably.

@@ -30,13 +30,24 @@ func (m *SessionManager) Size(ctx context.Context, id string, form Form) (int64,
 	}
 	var total length
 	w := bufio.NewWriter(&total)
+	m.lengths.Lock()
+	defer m.lengths.Unlock()
 	err = snapshotDocument(w, s.header, v.Live.Len(), func(k int) error {
-		n, err := m.lengths.of(s.key(k), func() (int, error) {
+		key := s.key(k)
+		n, ok := m.lengths.known[key]
+		if !ok {
 			msg, err := s.message(ctx, k)
-			return len(conversationJSON(msg)), err
-		})
+			if err != nil {
+				return err
+			}
+			n = len(conversationJSON(msg))
+			if m.lengths.known == nil || len(m.lengths.known) == maxLengths {
+				m.lengths.known = map[lengthKey]int{}
+			}
+			m.lengths.known[key] = n
+		}
 		total += length(n)
-		return err
+		return nil
 	})
 	if err == nil {
 		err = w.Flush()
@@ -64,26 +75,8 @@ const maxLengths = 1 << 17
 
 // lengths caches the lengths of messages as JSON. When it is full, it begins again.
 type lengths struct {
-	mu    sync.Mutex
+	sync.Mutex
 	known map[lengthKey]int
-}
-
-// of returns the length with a key, which it computes if it is not known.
-func (l *lengths) of(key lengthKey, compute func() (int, error)) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if n, ok := l.known[key]; ok {
-		return n, nil
-	}
-	n, err := compute()
-	if err != nil || key.json == "" { // without a stored blob, nothing identifies the message
-		return n, err
-	}
-	if l.known == nil || len(l.known) == maxLengths {
-		l.known = map[lengthKey]int{}
-	}
-	l.known[key] = n
-	return n, nil
 }
 
 // key returns the key for the JSON length of message k.

@@ -1,3 +1,4 @@
+// Package checkout writes versions of workspaces to directories.
 package checkout
 
 import (
@@ -12,10 +13,23 @@ import (
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
+	"github.com/domarkx/domarkx/gitstore"
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 	"github.com/domarkx/domarkx/gitstore/refname"
 	"github.com/domarkx/domarkx/plugins/permit"
 )
+
+// Manager writes versions of workspaces to directories.
+type Manager struct {
+	sessions *engine.SessionManager
+	trust    *trust.Manager
+	store    *gitstore.Store
+}
+
+// New returns a manager for the workspaces in a store.
+func New(sessions *engine.SessionManager, trust *trust.Manager, store *gitstore.Store) *Manager {
+	return &Manager{sessions: sessions, trust: trust, store: store}
+}
 
 // A Request describes a version to write and the directory to write it to.
 type Request struct {

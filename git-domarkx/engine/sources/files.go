@@ -128,20 +128,17 @@ func (s *Record) write(groups map[string]*group) error {
 		return err
 	}
 	files := slices.Sorted(maps.Keys(groups))
-	const few = 8 // that are synced one by one
 	for _, first := range files {
 		data, err := json.Marshal(groups[first].byKey)
 		if err == nil {
-			err = writeFile(filepath.Join(aside, fileOf(first)), data, len(files) <= few)
+			err = os.WriteFile(filepath.Join(aside, fileOf(first)), data, 0o600) // replaces one that a killed process left
 		}
 		if err != nil {
 			return err
 		}
 	}
-	if len(files) > few {
-		if err := s.sync(aside, files); err != nil {
-			return err
-		}
+	if err := sync(aside, files); err != nil {
+		return err
 	}
 	for _, first := range files {
 		if err := os.Rename(filepath.Join(aside, fileOf(first)), filepath.Join(s.dir, fileOf(first))); err != nil {
@@ -152,23 +149,13 @@ func (s *Record) write(groups map[string]*group) error {
 	return atomicfile.SyncDir(s.dir)
 }
 
-// writeFile writes a file, and replaces one that a killed process left.
-func writeFile(path string, data []byte, sync bool) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	if err == nil && sync {
-		err = f.Sync()
-	}
-	return errors.Join(err, f.Close())
-}
-
-// sync makes many files durable, all at once if the system supports that.
-func (s *Record) sync(dir string, firsts []string) error {
-	if err := atomicfile.SyncFS(dir); !errors.Is(err, errors.ErrUnsupported) {
-		return err
+// sync makes files durable: a few one by one, and many all at once if the system supports that.
+func sync(dir string, firsts []string) error {
+	const few = 8
+	if len(firsts) > few {
+		if err := atomicfile.SyncFS(dir); !errors.Is(err, errors.ErrUnsupported) {
+			return err
+		}
 	}
 	for _, first := range firsts {
 		f, err := os.OpenFile(filepath.Join(dir, fileOf(first)), os.O_RDWR, 0)

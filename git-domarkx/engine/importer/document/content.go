@@ -31,12 +31,12 @@ type Content struct {
 	Filter transaction.Filter
 	clean  *local.Temporary // file with the content without secrets
 
-	source    *io.SectionReader // the document as it was found
-	file      *os.File          // nil for standard input
-	opened    os.FileInfo       // state of the file when it was opened
-	began     time.Time         // time at which the file was opened
-	temporary *local.Temporary  // file, if that is a temporary one
-	sum       []byte            // SHA-256 of source; nil before it was read
+	source  *io.SectionReader // the document as it was found
+	file    *os.File          // nil for standard input
+	closers []io.Closer       // of all files
+	opened  os.FileInfo       // state of the file when it was opened
+	began   time.Time         // time at which the file was opened
+	sum     []byte            // SHA-256 of source; nil before it was read
 }
 
 // New returns the content that a reader has.
@@ -65,7 +65,7 @@ func Open(path string) (*Content, error) {
 		}
 	default:
 		c = New(f, info.Size())
-		c.file, c.opened, c.began = f, info, began
+		c.file, c.closers, c.opened, c.began = f, []io.Closer{f}, info, began
 	}
 	if err != nil {
 		f.Close()
@@ -87,20 +87,14 @@ func Temporary(write func(io.Writer) error) (*Content, error) {
 		return nil, errors.Join(err, f.Close())
 	}
 	c := New(f, info.Size())
-	c.file, c.opened, c.began, c.temporary = f.File, info, began, f
+	c.file, c.closers, c.opened, c.began = f.File, []io.Closer{f}, info, began
 	return c, nil
 }
 
 // Close closes the files of the document.
 func (c *Content) Close() {
-	switch {
-	case c.temporary != nil:
-		c.temporary.Close()
-	case c.file != nil:
-		c.file.Close()
-	}
-	if c.clean != nil {
-		c.clean.Close()
+	for _, f := range c.closers {
+		f.Close()
 	}
 }
 
@@ -251,6 +245,7 @@ func (c *Content) Redact(ctx context.Context, filter transaction.Filter) (err er
 	if err != nil {
 		return err
 	}
+	c.closers = append(c.closers, c.clean)
 	info, err := c.clean.Stat()
 	if err != nil {
 		return err

@@ -3,16 +3,15 @@ package edition
 import (
 	"context"
 	"crypto/sha256"
-	"io"
 	"slices"
 
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonvalue"
+	"github.com/domarkx/domarkx/format/transcript"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/edit"
 	"github.com/domarkx/domarkx/git-domarkx/engine/importer/document"
-	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 )
 
@@ -29,17 +28,15 @@ type shown struct {
 // same document: a transcript with which another program continues has an id and directory of its own. It returns nil
 // if the document has the session's id, or no known id.
 func otherSession(codec format.Codec, session, h domarkx.Header) *format.NewSession {
-	about := metadataOf(h)
-	agent, _ := about.Get("agent")
-	dir, _ := about.Get("cwd")
-	if codec.Identify == nil || agent.Text() != codec.Name || dir.Text() == "" {
+	dir := transcript.Text(h.Meta(), "cwd")
+	if codec.Identify == nil || transcript.Text(h.Meta(), "agent") != codec.Name || dir == "" {
 		return nil
 	}
 	id := codec.Identify(h).SessionID
 	if id == "" || id == codec.Identify(session).SessionID || codec.Identify(h).Parent != "" {
 		return nil
 	}
-	return &format.NewSession{ID: id, WorkDir: dir.Text()}
+	return &format.NewSession{ID: id, WorkDir: dir}
 }
 
 // show exports a snapshot in the document's format, and reads the export.
@@ -52,26 +49,21 @@ func (mk *making) show(ctx context.Context, v *view.View, info domarkx.Info) (*s
 	if err := mk.Sessions.ExportWhole(ctx, e, info, engine.ExportRequest{New: otherSession(mk.Codec, session, mk.Edit.Doc.Header)}); err != nil {
 		return nil, err
 	}
-	f, err := local.NewTemporary("", e.Content)
+	c, err := document.Temporary(e.Content)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	stat, err := f.Stat()
-	if err != nil {
+	defer c.Close()
+	if err := c.ReadThrough(sha256.New(), false); err != nil {
 		return nil, err
 	}
-	digest := sha256.New()
-	if _, err := io.Copy(digest, io.NewSectionReader(f, 0, stat.Size())); err != nil {
-		return nil, err
-	}
-	for conv, err := range document.New(f, stat.Size()).Conversations(mk.Codec, mk.Path, nil) {
+	for conv, err := range c.Conversations(mk.Codec, mk.Path, nil) {
 		if err != nil {
 			return nil, err
 		}
 		s, err := readShown(ctx, &edit.Edit{Blobs: mk.Store, Base: v, Doc: conv.Doc, Messages: conv.Messages})
 		if err == nil {
-			digest.Sum(s.digest[:0])
+			s.digest = c.Digest
 		}
 		return s, err
 	}
@@ -174,7 +166,7 @@ func (s *shown) restoreHeader(codec format.Codec, was, now domarkx.Header) (doma
 		}
 		return now, true
 	}
-	about, before, said := metadataOf(was), metadataOf(s.header), metadataOf(now)
+	about, before, said := jsonvalue.ObjectValue(was.Meta().Members()...), s.header.Meta(), now.Meta()
 	isNew := codec.Identify != nil && codec.Identify(was).ID == "" // the other program has made a session of its own from an export
 	for _, m := range said.Members() {
 		if shown, ok := before.Get(m.Name); isNew || !ok || !shown.Equal(m.Value) {
@@ -188,13 +180,6 @@ func (s *shown) restoreHeader(codec format.Codec, was, now domarkx.Header) (doma
 	}
 	was.UserMetadata = &about
 	return was, true
-}
-
-func metadataOf(h domarkx.Header) jsonvalue.Value {
-	if h.UserMetadata == nil {
-		return jsonvalue.ObjectValue()
-	}
-	return *h.UserMetadata
 }
 
 // restored contains the messages of a restored document.
