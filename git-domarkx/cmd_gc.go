@@ -37,7 +37,7 @@ func (c *gcCmd) Run(inv *invocation, opened managers) error {
 		if err != nil {
 			return err
 		}
-		found = append(append(found, stored...), opened.turns.RemoveLeft(inv.ctx)...)
+		found = append(append(found, stored...), opened.turns.Left(inv.ctx, true)...)
 	}
 	if len(found) == 0 && !c.JSON {
 		inv.allIsWell("gc: nothing to remove")

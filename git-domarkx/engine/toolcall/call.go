@@ -12,6 +12,7 @@ import (
 	"github.com/domarkx/domarkx/format/all"
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonvalue"
+	"github.com/domarkx/domarkx/format/transcript"
 	"github.com/domarkx/domarkx/gitstore/refname"
 )
 
@@ -63,11 +64,8 @@ func Steps(m domarkx.Message, runs func(language string) bool) []Step {
 			continue
 		}
 		s := Step{Block: b, Index: i}
-		if i+1 < len(m.Content) {
-			if next := m.Content[i+1]; next.Type == domarkx.CodeBlock && next.Language == ResultLanguage {
-				s.Result, s.Done, s.Declined = next.Text, true, isDeclined(m.Content, i)
-			}
-		}
+		s.Result, s.Done = ResultAfter(m.Content, i)
+		s.Declined = isDeclined(m.Content, i)
 		all = append(all, s)
 	}
 	return all
@@ -111,10 +109,8 @@ func Parse(text string) (Request, error) {
 
 // NewBlock returns the tool-call block for a request.
 func NewBlock(r Request) domarkx.Block {
-	return domarkx.Block{Type: domarkx.CodeBlock, Language: Language, Text: JSONLine(jsonvalue.ObjectValue(
-		jsonvalue.Member{Name: "resource", Value: jsonvalue.StringValue(r.Resource)},
-		jsonvalue.Member{Name: "tool", Value: jsonvalue.StringValue(r.Tool)},
-		jsonvalue.Member{Name: "arguments", Value: r.Arguments}))}
+	call := jsonvalue.ObjectOf("resource", r.Resource, "tool", r.Tool, "arguments", r.Arguments)
+	return domarkx.Block{Type: domarkx.CodeBlock, Language: Language, Text: JSONLine(call)}
 }
 
 // An Outcome is the outcome of a call.
@@ -139,17 +135,16 @@ func Failed(err error) Outcome {
 
 // Block returns the tool-result block that records an outcome.
 func (o Outcome) Block() domarkx.Block {
-	v := jsonvalue.ObjectValue(jsonvalue.Member{Name: "ok", Value: jsonvalue.BoolValue(true)},
-		jsonvalue.Member{Name: "result", Value: o.Result},
-		jsonvalue.Member{Name: "version", Value: jsonvalue.StringValue(o.Version)})
+	v := jsonvalue.ObjectOf("ok", true, "result", o.Result, "version", o.Version)
 	if !o.OK {
-		v = jsonvalue.ObjectValue(jsonvalue.Member{Name: "ok", Value: jsonvalue.BoolValue(false)},
-			jsonvalue.Member{Name: "error", Value: jsonvalue.ObjectValue(
-				jsonvalue.Member{Name: "code", Value: jsonvalue.StringValue(o.Code)},
-				jsonvalue.Member{Name: "message", Value: jsonvalue.StringValue(o.Message)})})
+		v = jsonvalue.ObjectOf("ok", false, "error", jsonvalue.ObjectOf("code", o.Code, "message", o.Message))
 	}
 	if len(o.LeftOut) > 0 {
-		v = v.With(leftOutMember, leftOutValue(o.LeftOut))
+		var list []jsonvalue.Value
+		for _, f := range o.LeftOut[:min(len(o.LeftOut), maxLeftOut)] {
+			list = append(list, jsonvalue.ObjectOf("path", strings.ToValidUTF8(f.Path, "\ufffd"), "reason", f.Reason))
+		}
+		v = v.With("left_out", jsonvalue.ArrayValue(list...))
 		if more := len(o.LeftOut) - maxLeftOut; more > 0 {
 			v = v.With("left_out_more", jsonvalue.NumberValue(strconv.Itoa(more)))
 		}
@@ -160,20 +155,8 @@ func (o Outcome) Block() domarkx.Block {
 	return domarkx.Block{Type: domarkx.CodeBlock, Language: ResultLanguage, Text: JSONLine(v)}
 }
 
-// leftOutMember is the member of a result that names what the version after the call does not contain.
-const leftOutMember = "left_out"
-
 // maxLeftOut is the number of files that a result names.
 const maxLeftOut = 20
-
-func leftOutValue(files []domarkx.LeftOut) jsonvalue.Value {
-	var list []jsonvalue.Value
-	for _, f := range files[:min(len(files), maxLeftOut)] {
-		list = append(list, jsonvalue.ObjectValue(jsonvalue.Member{Name: "path", Value: jsonvalue.StringValue(strings.ToValidUTF8(f.Path, "\ufffd"))},
-			jsonvalue.Member{Name: "reason", Value: jsonvalue.StringValue(f.Reason)}))
-	}
-	return jsonvalue.ArrayValue(list...)
-}
 
 // ParseOutcome parses the content of a tool-result block. If the block was edited and cannot be
 // parsed, the outcome has no code.
@@ -182,15 +165,10 @@ func ParseOutcome(text string) Outcome {
 	if err != nil {
 		return Outcome{}
 	}
-	ok, _ := v.Get("ok")
-	result, _ := v.Get("result")
-	version, _ := v.Get("version")
-	reason, _ := v.Get("error")
-	code, _ := reason.Get("code")
-	message, _ := reason.Get("message")
-	declined, _ := v.Get(declinedMember)
-	return Outcome{OK: ok.IsTrue(), Result: result, Version: version.Text(), Code: code.Text(), Message: message.Text(),
-		declined: declined.IsTrue() && code.Text() == domarkx.CodeRefused}
+	get := func(path ...string) jsonvalue.Value { return transcript.Get(v, path...) }
+	code := get("error", "code").Text()
+	return Outcome{OK: get("ok").IsTrue(), Result: get("result"), Version: get("version").Text(), Code: code, Message: get("error", "message").Text(),
+		declined: get(declinedMember).IsTrue() && code == domarkx.CodeRefused}
 }
 
 // Interrupted returns the outcome of a call during which the program ended.
@@ -199,10 +177,10 @@ func Interrupted(session string) Outcome {
 		Message: "the program ended during the call; git domarkx run --retry " + refname.Argument(session) + " makes it again"}
 }
 
-// FirstDifference returns the index of the first block in now that does not run as in was, or len(now) if there is none.
-func FirstDifference(was, now []domarkx.Block) int {
+// FirstDifference returns the index of the first step in now that does not run as in was, or len(now) if there is none.
+func FirstDifference(was, now []Step) int {
 	for i := range now {
-		if i >= len(was) || !SameCode(was[i], now[i]) {
+		if i >= len(was) || !SameCode(was[i].Block, now[i].Block) {
 			return i
 		}
 	}
@@ -225,39 +203,18 @@ func Declined(message string) Outcome {
 // isDeclined reports whether block i of a message is a call that the user declined. Such a call is only a record: it is not
 // pending, no command makes it, and it needs no trust. If its result is removed, it is a call like any other.
 func isDeclined(content []domarkx.Block, i int) bool {
-	if i+1 >= len(content) || content[i].Type != domarkx.CodeBlock || content[i].Language != Language {
-		return false
+	result, ok := ResultAfter(content, i)
+	return ok && content[i].Type == domarkx.CodeBlock && content[i].Language == Language && ParseOutcome(result).declined
+}
+
+// ResultAfter returns the text of the tool-result block after block i of a message, if there is one.
+func ResultAfter(content []domarkx.Block, i int) (text string, ok bool) {
+	if i+1 >= len(content) || content[i+1].Type != domarkx.CodeBlock || content[i+1].Language != ResultLanguage {
+		return "", false
 	}
-	next := content[i+1]
-	return next.Type == domarkx.CodeBlock && next.Language == ResultLanguage && ParseOutcome(next.Text).declined
+	return content[i+1].Text, true
 }
 
 // JSONLine returns a value as JSON on one line, with a space after each comma and colon. Calls
 // and their results are written in this form.
-func JSONLine(v jsonvalue.Value) string { return string(appendJSONLine(nil, v)) }
-
-func appendJSONLine(dst []byte, v jsonvalue.Value) []byte {
-	separate := func(i int) {
-		if i > 0 {
-			dst = append(dst, ", "...)
-		}
-	}
-	switch v.Kind() {
-	case jsonvalue.Array:
-		dst = append(dst, '[')
-		for i, item := range v.Items() {
-			separate(i)
-			dst = appendJSONLine(dst, item)
-		}
-		return append(dst, ']')
-	case jsonvalue.Object:
-		dst = append(dst, '{')
-		for i, m := range v.Members() {
-			separate(i)
-			dst = jsonvalue.StringValue(m.Name).AppendJSON(dst, "", "")
-			dst = appendJSONLine(append(dst, ": "...), m.Value)
-		}
-		return append(dst, '}')
-	}
-	return v.AppendJSON(dst, "", "")
-}
+func JSONLine(v jsonvalue.Value) string { return string(jsonvalue.Style{Blanks: true}.Append(nil, v)) }

@@ -181,6 +181,13 @@ func TestOutcome(t *testing.T) {
 	}
 }
 
+func steps(blocks []domarkx.Block) (all []toolcall.Step) {
+	for _, b := range blocks {
+		all = append(all, toolcall.Step{Block: b})
+	}
+	return all
+}
+
 func TestFirstDifference(t *testing.T) {
 	a, b, c := code("bash", "a", "1"), code("bash", "b", "1"), code("bash", "a", "2")
 	tests := []struct {
@@ -196,7 +203,7 @@ func TestFirstDifference(t *testing.T) {
 		{"another order", []domarkx.Block{a, b}, []domarkx.Block{b, a}, 0},
 	}
 	for _, tt := range tests {
-		if got := toolcall.FirstDifference(tt.was, tt.now); got != tt.want {
+		if got := toolcall.FirstDifference(steps(tt.was), steps(tt.now)); got != tt.want {
 			t.Errorf("%s: %d, want %d", tt.name, got, tt.want)
 		}
 	}

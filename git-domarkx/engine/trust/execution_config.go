@@ -37,7 +37,7 @@ func documentSpecs(h domarkx.Header) ([]domarkx.ResourceSpec, error) {
 	if known, ok := engines[kind]; ok {
 		kind = known
 	}
-	config := jsonvalue.ObjectValue(jsonvalue.Member{Name: "type", Value: jsonvalue.StringValue(kind)})
+	config := jsonvalue.ObjectOf("type", kind)
 	if image, ok := h.ExecutionConfig.Get(configImage); ok {
 		config = config.With(configImage, image)
 	}

@@ -18,11 +18,16 @@ func Unchanged(context.Context, *Manager, domarkx.Info, domarkx.Info) error { re
 
 // Appended is the Extension for a message that the user appends. The cost does not grow with the session if the digest of the
 // snapshot before is cached.
-func Appended(msg domarkx.Message) Extension {
+func Appended(msg domarkx.Message) Extension { return appended(msg, true) }
+
+// AppendedTo is the Extension for a message that is not trusted.
+func AppendedTo(msg domarkx.Message) Extension { return appended(msg, false) }
+
+func appended(msg domarkx.Message, isTrusted bool) Extension {
 	return func(ctx context.Context, m *Manager, before, after domarkx.Info) error {
 		runs := msg.Role == domarkx.Assistant && len(toolcall.Runnable(msg)) > 0
 		if before.ID == "" {
-			if !runs {
+			if !runs || !isTrusted {
 				return nil
 			}
 			return m.extendNew(ctx, after.Name, msg)
@@ -38,22 +43,10 @@ func Appended(msg domarkx.Message) Extension {
 			return err
 		}
 		now := k.appended(before.Messages, msg)
-		m.cache(after, now)
-		return m.Grow(ctx, now.Digests, after.Name, k.Digests)
-	}
-}
-
-// AppendedTo is the Extension for a message that is not trusted.
-func AppendedTo(msg domarkx.Message) Extension {
-	return func(ctx context.Context, m *Manager, before, after domarkx.Info) error {
-		if before.ID == "" {
+		if m.cache(after, now); !isTrusted {
 			return nil
 		}
-		k, err := m.known(ctx, before)
-		if err == nil {
-			m.cache(after, k.appended(before.Messages, msg))
-		}
-		return err
+		return m.Grow(ctx, now.Digests, after.Name, k.Digests)
 	}
 }
 
@@ -96,32 +89,41 @@ func (m *Manager) extendNew(ctx context.Context, name string, msg domarkx.Messag
 }
 
 // Saved is the Extension for a document that the user made from the snapshot base, if that and the session's state before are
-// trusted. It does nothing for a new session. A save that is merged with changes by others is stored already.
+// trusted. It does nothing for a new session. A save that is merged with changes by others is stored already: if the process is
+// killed then, the session is untrusted.
 func Saved(base string, doc *domarkx.Document) Extension {
 	return func(ctx context.Context, m *Manager, before, after domarkx.Info) error {
 		if base == "" || before.ID == "" {
 			return nil
 		}
-		all := []domarkx.Info{before}
-		if before.ID != base {
+		var now Digests
+		made := []domarkx.Info{before} // the snapshots from which it was made
+		if before.ID == base {
+			added, err := m.AddedTo(ctx, after.Name, doc.Header)
+			if err != nil {
+				return err
+			}
+			now = documentDigests(doc, added)
+			if held, err := m.Trusts(ctx, now.Whole); err != nil || held {
+				return err
+			}
+		} else {
 			info, err := m.store.Info(ctx, base)
 			if err != nil {
 				return err
 			}
+			if now, _, err = m.Digests(ctx, after); err != nil {
+				return err
+			}
 			info.Name = after.Name
-			return m.extend(ctx, after, append(all, info)...)
+			made = append(made, info)
 		}
-		added, err := m.AddedTo(ctx, after.Name, doc.Header)
-		if err != nil {
-			return err
-		}
-		now := documentDigests(doc, added)
-		if held, err := m.Trusts(ctx, now.Whole); err != nil || held {
-			return err
-		}
-		was, err := m.digestEach(ctx, all)
-		if err != nil {
-			return err
+		was := make([]Digests, len(made))
+		for i, info := range made {
+			var err error
+			if was[i], _, err = m.Digests(ctx, info); err != nil {
+				return err
+			}
 		}
 		return m.Grow(ctx, now, after.Name, was...)
 	}
@@ -151,13 +153,10 @@ func (d Digest) settledMessage(m domarkx.Message) Digest {
 	settled := m
 	settled.Content = nil
 	for i, b := range m.Content {
-		if b.Type != domarkx.CodeBlock || b.Language != toolcall.Language || hasResult(m.Content, i) {
+		_, isDone := toolcall.ResultAfter(m.Content, i)
+		if b.Type != domarkx.CodeBlock || b.Language != toolcall.Language || isDone {
 			settled.Content = append(settled.Content, b)
 		}
 	}
 	return d.Message(settled)
-}
-
-func hasResult(content []domarkx.Block, i int) bool {
-	return i+1 < len(content) && content[i+1].Type == domarkx.CodeBlock && content[i+1].Language == toolcall.ResultLanguage
 }

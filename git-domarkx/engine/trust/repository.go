@@ -3,7 +3,6 @@ package trust
 import (
 	"context"
 	"fmt"
-	"io"
 	"path"
 	"path/filepath"
 	"slices"
@@ -165,18 +164,10 @@ func (m *Manager) staysInside(ctx context.Context, version, at string, f domarkx
 
 // small returns the content of a regular file of at most size bytes; nil for others.
 func (m *Manager) small(ctx context.Context, f domarkx.File, size int64) ([]byte, error) {
-	if f.Type != domarkx.Regular {
+	if f.Type != domarkx.Regular || f.Size > size {
 		return nil, nil
 	}
-	c, err := m.store.Content(ctx, f.ID)
-	if err != nil {
-		return nil, err
-	}
-	defer c.Close()
-	if c.Size() > size {
-		return nil, nil
-	}
-	return io.ReadAll(io.NewSectionReader(c, 0, c.Size()))
+	return domarkx.ReadContent(ctx, m.store, f.ID, size)
 }
 
 // program returns why Git would run a program because of a file, "" if it would not, and the

@@ -107,7 +107,7 @@ func ResourcesInVersion(workspace string, tip domarkx.Version) Resources {
 
 // sharedSpecs returns the resources that the file lists.
 func sharedSpecs(c project.Config) ([]domarkx.ResourceSpec, error) {
-	specs, err := domarkx.ParseWorkspace(jsonvalue.ObjectValue(jsonvalue.Member{Name: "resources", Value: jsonvalue.ArrayValue(c.Resources...)}), "")
+	specs, err := domarkx.ParseWorkspace(jsonvalue.ObjectOf("resources", jsonvalue.ArrayValue(c.Resources...)), "")
 	if syntax, ok := errors.AsType[*syntax.Error](err); ok {
 		return nil, c.Error(syntax.Pointer, syntax.Msg, domarkx.ErrInvalid)
 	}

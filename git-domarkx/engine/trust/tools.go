@@ -39,8 +39,7 @@ func ListTools(spec domarkx.ResourceSpec, tools []domarkx.Tool) ListedTools {
 	for _, tool := range tools {
 		t.names = append(t.names, tool.Name)
 		parts = append(parts, tool.Name, tool.Description, tool.Schema.JSON())
-		line := jsonvalue.ObjectValue(jsonvalue.Member{Name: "name", Value: jsonvalue.StringValue(tool.Name)},
-			jsonvalue.Member{Name: "description", Value: jsonvalue.StringValue(tool.Description)}, jsonvalue.Member{Name: "inputSchema", Value: tool.Schema})
+		line := jsonvalue.ObjectOf("name", tool.Name, "description", tool.Description, "inputSchema", tool.Schema)
 		text.WriteString(line.JSON() + "\n") // JSON, so that different lists have different digests
 	}
 	t.digest = t.config.with("tools", parts...)
@@ -91,7 +90,8 @@ func (d *decision) tools(ctx context.Context, session string, t ListedTools) err
 		d.approved[t.digest] = max(d.last.right, permit.Trusted)
 	}
 	return d.need(ctx, t.digest, trusted, func() (*UntrustedError, error) {
-		return &UntrustedError{Session: session, Resource: t.id, Listing: []Runs{t.runs}}, d.m.keepSeenTools(t)
+		return &UntrustedError{Session: session, Resource: t.id, Listing: []Runs{t.runs}},
+			local.Replace(d.m.seenToolsFile(t.config), []byte(t.digest.String()+"\n"+t.runs.Text))
 	})
 }
 
@@ -136,10 +136,6 @@ func (m *Manager) trustTools(ctx context.Context, session string, t ListedTools)
 // last refused, so that the user can look at them and trust them.
 func (m *Manager) seenToolsFile(config Digest) string {
 	return filepath.Join(m.env.StateDir, "tools", config.String())
-}
-
-func (m *Manager) keepSeenTools(t ListedTools) error {
-	return local.Replace(m.seenToolsFile(t.config), []byte(t.digest.String()+"\n"+t.runs.Text))
 }
 
 // seenTools returns the tools that were refused for the resources of a session.

@@ -157,32 +157,6 @@ func (m *Manager) Revoke(ctx context.Context, name string) (string, error) {
 	return Untrusted, nil
 }
 
-// extend extends the trust in a session to a change by the user, if all snapshots that the change was made from are trusted.
-// The change is already stored: if the process is killed now, the session is untrusted.
-func (m *Manager) extend(ctx context.Context, after domarkx.Info, before ...domarkx.Info) error {
-	was, err := m.digestEach(ctx, before)
-	if err != nil {
-		return err
-	}
-	now, _, err := m.Digests(ctx, after)
-	if err != nil {
-		return err
-	}
-	return m.Grow(ctx, now, after.Name, was...)
-}
-
-// digestEach returns the digests of several snapshots.
-func (m *Manager) digestEach(ctx context.Context, all []domarkx.Info) ([]Digests, error) {
-	digests := make([]Digests, len(all))
-	for i, info := range all {
-		var err error
-		if digests[i], _, err = m.Digests(ctx, info); err != nil {
-			return nil, err
-		}
-	}
-	return digests, nil
-}
-
 // Grow records trust in a session's content after a change by the user, as far as all of its
 // earlier contents in was are trusted: wholly, or but for their pending calls. Those remain trusted, for
 // rewinds and for other sessions with the same content.

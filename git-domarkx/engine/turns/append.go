@@ -40,7 +40,7 @@ func (m *Manager) Append(ctx context.Context, r AppendRequest) (domarkx.Info, er
 	msg := domarkx.Message{Role: role, Content: blocks}
 	if r.Role == "system" {
 		role = domarkx.User
-		metadata := jsonvalue.ObjectValue(jsonvalue.Member{Name: "role", Value: jsonvalue.StringValue(r.Role)})
+		metadata := jsonvalue.ObjectOf("role", r.Role)
 		msg = domarkx.Message{Role: role, Content: blocks, Metadata: &metadata}
 	}
 	a := engine.Addition{Message: msg}

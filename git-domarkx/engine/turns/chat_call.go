@@ -8,6 +8,7 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonvalue"
+	"github.com/domarkx/domarkx/format/transcript"
 	"github.com/domarkx/domarkx/git-domarkx/engine/toolcall"
 	"github.com/domarkx/domarkx/git-domarkx/engine/transaction"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
@@ -19,21 +20,16 @@ import (
 
 // A PendingCall is a call of a session that has no result.
 type PendingCall struct {
-	Message  domarkx.ID
-	Index    int // index of the call among those of the message, from 0
-	Resource string
-	Tool     string
+	journal.Call
 	// Arguments are those of the call: an object, unless Problem is set.
 	Arguments jsonvalue.Value
 	// Problem is why the call cannot be made, whatever the user allows; nil if it can.
 	Problem *domarkx.ToolError
-
-	block domarkx.Block
 }
 
 // Pending returns the calls without a result in the last message of the assistant, in order.
 func (t *Turn) Pending(ctx context.Context) ([]PendingCall, error) {
-	_, e, msg, err := t.lastAnswer(ctx)
+	e, msg, err := t.lastAnswer(ctx)
 	if err != nil || e.ID == (domarkx.ID{}) {
 		return nil, err
 	}
@@ -42,39 +38,34 @@ func (t *Turn) Pending(ctx context.Context) ([]PendingCall, error) {
 		if s.Done || s.Block.Language != toolcall.Language {
 			continue
 		}
-		p := PendingCall{Message: e.ID, Index: i, block: s.Block}
+		p := PendingCall{Call: journal.Call{Session: t.request.Name, Message: e.ID, Index: i, Block: s.Block}}
 		asked, err := toolcall.Parse(s.Block.Text)
 		p.Resource, p.Tool, p.Arguments = asked.Resource, asked.Tool, asked.Arguments
 		if errors.As(err, &p.Problem) {
 			v, _ := jsonvalue.ParseValue([]byte(s.Block.Text))
-			resource, _ := v.Get("resource")
-			tool, _ := v.Get("tool")
-			p.Arguments, _ = v.Get("arguments")
-			p.Resource, p.Tool = resource.Text(), tool.Text()
+			p.Resource, p.Tool, p.Arguments = transcript.Get(v, "resource").Text(), transcript.Get(v, "tool").Text(), transcript.Get(v, "arguments")
 		}
 		pending = append(pending, p)
 	}
 	return pending, nil
 }
 
-// lastAnswer returns the last message of the assistant with its index, or a zero entry.
-func (t *Turn) lastAnswer(ctx context.Context) (int, domarkx.Entry, domarkx.Message, error) {
+// lastAnswer returns the last message of the assistant, or a zero entry.
+func (t *Turn) lastAnswer(ctx context.Context) (none domarkx.Entry, msg domarkx.Message, err error) {
 	tip, err := t.Tip(ctx)
-	if err != nil || tip.ID == "" {
-		return 0, domarkx.Entry{}, domarkx.Message{}, err
+	if err != nil {
+		return none, msg, err
 	}
-	k := tip.Messages
-	for e, err := range t.m.MessagesBackward(ctx, tip) {
-		if k--; err != nil {
-			return 0, e, domarkx.Message{}, err
+	for e, err := range t.m.MessagesBackward(ctx, tip) { // of a new session, there are none
+		if err == nil && e.Role == domarkx.Assistant {
+			msg, err = view.LoadMessage(ctx, t.m.store, e)
+			return e, msg, err
 		}
-		if e.Role != domarkx.Assistant {
-			continue
+		if err != nil {
+			return none, msg, err
 		}
-		msg, err := view.LoadMessage(ctx, t.m.store, e)
-		return k, e, msg, err
 	}
-	return 0, domarkx.Entry{}, domarkx.Message{}, nil
+	return none, msg, nil
 }
 
 // Check returns the error with which [Turn.Make] would reject a call: its resource or tool does
@@ -103,16 +94,15 @@ func (t *Turn) Make(ctx context.Context, c PendingCall, by permit.Permit) (CallR
 	if err := t.open(ctx); err != nil {
 		return CallResult{}, err
 	}
-	_, e, msg, err := t.lastAnswer(ctx)
+	e, msg, err := t.lastAnswer(ctx)
 	if err != nil {
 		return CallResult{}, err
 	}
-	if s, ok := stepAt(toolcall.Steps(msg, t.bench.canRun), t.target(c).Call); e.ID != c.Message || !ok || s.Done {
+	if s, ok := stepAt(toolcall.Steps(msg, t.bench.canRun), c.Call); e.ID != c.Message || !ok || s.Done {
 		return CallResult{}, fmt.Errorf("session %q: the call of %s: %w; nothing was run", t.request.Name, c.Tool, domarkx.ErrConflict)
 	}
-	target := t.target(c)
-	target.Completed = t.bench.complete(ctx, c.block)
-	return t.bench.perform(ctx, target, by)
+	c.Completed = t.bench.complete(ctx, c.Block)
+	return t.bench.perform(ctx, callTarget{Call: c.Call, operation: chatOperation}, by)
 }
 
 // Refuse records an outcome of a call that is not made.
@@ -125,15 +115,10 @@ func (t *Turn) Refuse(ctx context.Context, c PendingCall, o toolcall.Outcome) (C
 	var at position
 	err := t.m.sessions.Update(ctx, chatOperation+" "+t.request.Name, func(tx *transaction.Tx) error {
 		var err error
-		at, err = b.recordIn(ctx, tx, t.target(c), o, domarkx.Version{}, nil)
+		at, err = b.recordIn(ctx, tx, callTarget{Call: c.Call, operation: chatOperation}, o, domarkx.Version{}, nil)
 		return err
 	})
 	return report.at(at, err)
-}
-
-func (t *Turn) target(c PendingCall) callTarget {
-	return callTarget{operation: chatOperation, Call: journal.Call{Session: t.request.Name, Message: c.Message, Index: c.Index,
-		Block: c.block, Resource: c.Resource, Tool: c.Tool}}
 }
 
 // A ToolOffer is a tool that a model can be offered.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonvalue"
+	"github.com/domarkx/domarkx/format/transcript"
 	"github.com/domarkx/domarkx/git-domarkx/engine/toolcall"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns/journal"
@@ -83,8 +84,7 @@ func (b *openWorkspace) request(ctx context.Context, r ExecRequest) (toolcall.Re
 			return toolcall.Request{}, &domarkx.ToolError{Code: domarkx.CodeNoResource, Message: fmt.Sprintf(
 				"-- COMMAND needs exactly one resource that runs commands, and there are %d: %s; name it: git domarkx exec %s RESOURCE %s command=…", len(able), strings.Join(able, ", "), refname.Argument(r.Name), runCommand)}
 		}
-		return toolcall.Request{Resource: able[0], Call: domarkx.Call{Tool: runCommand, Arguments: jsonvalue.ObjectValue(
-			jsonvalue.Member{Name: "command", Value: jsonvalue.StringValue(commandLine(r.Command))})}}, nil
+		return toolcall.Request{Resource: able[0], Call: domarkx.Call{Tool: runCommand, Arguments: jsonvalue.ObjectOf("command", commandLine(r.Command))}}, nil
 	}
 	arguments := jsonvalue.ObjectValue()
 	if r.Args != nil {
@@ -118,9 +118,7 @@ func (b *openWorkspace) request(ctx context.Context, r ExecRequest) (toolcall.Re
 // argument converts text that the user typed to the value of an argument. The text is a string if
 // the tool's schema allows one, and JSON otherwise.
 func argument(schema jsonvalue.Value, key, text string) (jsonvalue.Value, error) {
-	properties, _ := schema.Get("properties")
-	property, _ := properties.Get(key)
-	kinds := schemaTypes(property)
+	kinds := schemaTypes(transcript.Get(schema, "properties", key))
 	if len(kinds) == 0 || slices.Contains(kinds, "string") {
 		return jsonvalue.StringValue(text), nil
 	}
@@ -146,8 +144,7 @@ func schemaTypes(schema jsonvalue.Value) []string {
 	}
 	var kinds []string
 	for _, keyword := range []string{"anyOf", "oneOf"} {
-		alternatives, _ := schema.Get(keyword)
-		for _, alternative := range alternatives.Items() {
+		for _, alternative := range transcript.Get(schema, keyword).Items() {
 			found := schemaTypes(alternative)
 			if len(found) == 0 {
 				return nil

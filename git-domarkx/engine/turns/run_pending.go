@@ -105,7 +105,7 @@ type messagePast struct {
 // firstStale returns the index of the first call whose result belongs to another call.
 func (p messagePast) firstStale(now []toolcall.Step) int {
 	if p.made {
-		return toolcall.FirstDifference(blocksOf(p.linked), blocksOf(now))
+		return toolcall.FirstDifference(p.linked, now)
 	}
 	for i, s := range now {
 		owners, ok := p.owners[s.Result]
@@ -115,14 +115,6 @@ func (p messagePast) firstStale(now []toolcall.Step) int {
 		}
 	}
 	return len(now)
-}
-
-func blocksOf(steps []toolcall.Step) []domarkx.Block {
-	blocks := make([]domarkx.Block, len(steps))
-	for i, s := range steps {
-		blocks[i] = s.Block
-	}
-	return blocks
 }
 
 // before collects the earlier texts of a message, back to its last link or to the snapshot that added it. For messages

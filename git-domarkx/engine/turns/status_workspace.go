@@ -213,7 +213,7 @@ func (m *Manager) WorkspaceFindings(ctx context.Context) ([]engine.Finding, erro
 		return nil, err
 	}
 	orphans, err := m.orphans(ctx)
-	return slices.Concat(found, large, orphans, m.left(ctx, false)), err
+	return slices.Concat(found, large, orphans, m.Left(ctx, false)), err
 }
 
 // leftOut returns findings for what the newest versions leave out because of a limit. Of work trees that are only observed,
@@ -271,32 +271,26 @@ func (m *Manager) orphans(ctx context.Context) ([]engine.Finding, error) {
 	return found, nil
 }
 
-// RemoveLeft removes the leftovers of removed resources, such as containers, and returns findings about them.
-func (m *Manager) RemoveLeft(ctx context.Context) []engine.Finding { return m.left(ctx, true) }
-
-// left returns findings about leftovers of removed resources, which it removes if remove is set.
-func (m *Manager) left(ctx context.Context, remove bool) []engine.Finding {
+// Left returns findings about the leftovers of removed resources, such as containers, and removes these if remove is set.
+func (m *Manager) Left(ctx context.Context, remove bool) []engine.Finding {
 	leftovers, err := m.env.Workspaces.Leftovers(ctx)
 	var found []engine.Finding
 	for _, o := range leftovers {
-		if !remove {
-			found = append(found, leftOf("warning", "", o, "git domarkx gc removes it"))
-		} else if err := m.env.Workspaces.RemoveLeftover(ctx, o); err != nil {
-			found = append(found, leftOf("warning", ", and cannot be removed: "+err.Error(), o, ""))
-		} else {
-			found = append(found, leftOf("info", " and was removed", o, ""))
+		f := engine.Finding{Severity: "warning", What: o.What + " was left of a resource of type " + o.Type + " that is gone", Where: cmp.Or(o.Workspace, o.Dir)}
+		if o.Resource != "" {
+			f.What = o.What + " was left of resource " + o.Resource + " that is gone"
 		}
+		if !remove {
+			f.Fix = "git domarkx gc removes it"
+		} else if err := m.env.Workspaces.RemoveLeftover(ctx, o); err != nil {
+			f.What += ", and cannot be removed: " + err.Error()
+		} else {
+			f.Severity, f.What = "info", f.What+" and was removed"
+		}
+		found = append(found, f)
 	}
 	if err != nil {
 		found = append(found, engine.Finding{Severity: "warning", What: err.Error(), Where: "workspaces"})
 	}
 	return found
-}
-
-func leftOf(severity, fate string, o plugins.Leftover, fix string) engine.Finding {
-	what := o.What + " was left of a resource of type " + o.Type + " that is gone"
-	if o.Resource != "" {
-		what = o.What + " was left of resource " + o.Resource + " that is gone"
-	}
-	return engine.Finding{Severity: severity, What: what + fate, Where: cmp.Or(o.Workspace, o.Dir), Fix: fix}
 }

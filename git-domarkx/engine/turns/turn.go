@@ -58,20 +58,13 @@ type position struct {
 	written   domarkx.Message // with the outcome, if the message with the call existed
 }
 
-// A callResult is a call that was made and is not recorded yet.
-type callResult struct {
-	resource, tool string
-	result         domarkx.Result
-	err            error
-}
-
 // perform makes and records a call. It writes a journal entry before the call starts and commits earlier changes as a
 // separate version. Then it stores the outcome, the new version and the link in one update. by permits the content with the
 // call, or the call itself. An error means that the call was not recorded; a failure of the call itself is in the report.
 func (b *openWorkspace) perform(ctx context.Context, t callTarget, by permit.Permit) (CallResult, error) {
-	p, refused := b.mayMake(ctx, by, t.Recorded())
-	if _, ok := errors.AsType[*trust.UntrustedError](refused); ok {
-		return CallResult{}, refused
+	p, failed := b.gate.Permit(ctx, trust.Call{By: by, In: b.live, Block: t.Recorded()})
+	if _, ok := errors.AsType[*trust.UntrustedError](failed); ok {
+		return CallResult{}, failed
 	}
 	t.Workspace, t.Process = b.workspace, os.Getpid()
 	before := func(ctx context.Context) (*plugins.Changes, error) { return b.live.CommitBeforeCall(ctx, t.timeout()) }
@@ -82,17 +75,23 @@ func (b *openWorkspace) perform(ctx context.Context, t callTarget, by permit.Per
 	if err := calls.Begin(t.Call); err != nil {
 		return CallResult{}, err
 	}
-	made := b.make(ctx, t.Recorded(), p, refused)
-	ended := context.Cause(ctx)
-	t.Resource, t.Tool = made.resource, made.tool
-	outcome := toolcall.Outcome{OK: true, Result: made.result.Value}
+	var result domarkx.Result
 	switch {
-	case made.err != nil && ended != nil:
-		outcome = toolcall.Interrupted(t.Session)
-	case made.err != nil:
-		outcome = toolcall.Failed(made.err)
+	case failed != nil: // nothing permits it
+	case t.Block.Language == toolcall.Language:
+		result, failed = b.live.Call(ctx, p)
+	default:
+		t.Resource, result, failed = b.live.Run(ctx, p)
 	}
-	report, err := b.record(ctx, t, outcome, made.result.Attachment)
+	ended := context.Cause(ctx)
+	outcome := toolcall.Outcome{OK: true, Result: result.Value}
+	switch {
+	case failed != nil && ended != nil:
+		outcome = toolcall.Interrupted(t.Session)
+	case failed != nil:
+		outcome = toolcall.Failed(failed)
+	}
+	report, err := b.record(ctx, t, outcome, result.Attachment)
 	ended = context.Cause(ctx)
 	if err != nil {
 		return report, errors.Join(err, ended)
@@ -290,14 +289,6 @@ func (b *openWorkspace) complete(ctx context.Context, block domarkx.Block) strin
 	return toolcall.JSONLine(v)
 }
 
-// outcomeBlocks returns the blocks to insert after a call. If the call was completed, they replace it.
-func (t callTarget) outcomeBlocks(o toolcall.Outcome) []domarkx.Block {
-	if t.Completed != "" {
-		return []domarkx.Block{t.Recorded(), o.Block()}
-	}
-	return []domarkx.Block{o.Block()}
-}
-
 // toolsOf returns the tools of a resource. For tools that the resource lists itself, it returns an
 // *trust.UntrustedError unless they are trusted or approved.
 func (b *openWorkspace) toolsOf(ctx context.Context, resource string) ([]domarkx.Tool, error) {
@@ -309,27 +300,4 @@ func (b *openWorkspace) toolsOf(ctx context.Context, resource string) ([]domarkx
 	i := slices.IndexFunc(specs, func(s domarkx.ResourceSpec) bool { return s.ID == resource })
 	_, err = b.gate.Permit(ctx, trust.Tools{By: b.permit, Listed: trust.ListTools(specs[i], tools)})
 	return tools, err
-}
-
-// mayMake returns the permit to make the call or to run the code in a block. by permits the content of the session with
-// the block, or the call itself.
-func (b *openWorkspace) mayMake(ctx context.Context, by permit.Permit, block domarkx.Block) (permit.Permit, error) {
-	return b.gate.Permit(ctx, trust.Call{By: by, In: b.live, Block: block})
-}
-
-// make makes the call or runs the code in a block with a permit, unless that was refused.
-func (b *openWorkspace) make(ctx context.Context, block domarkx.Block, p permit.Permit, refused error) callResult {
-	made := callResult{tool: block.Language, err: refused}
-	if block.Language != toolcall.Language {
-		if refused == nil {
-			made.resource, made.result, made.err = b.live.Run(ctx, p)
-		}
-		return made
-	}
-	asked, _ := toolcall.Parse(block.Text) // refused, unless it is valid
-	made.resource, made.tool = asked.Resource, asked.Tool
-	if refused == nil {
-		made.result, made.err = b.live.Call(ctx, p)
-	}
-	return made
 }

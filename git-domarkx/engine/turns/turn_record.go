@@ -52,15 +52,18 @@ func (b *openWorkspace) recordIn(ctx context.Context, tx *transaction.Tx, t call
 		return position{}, err
 	}
 	if !t.Appends {
-		at, info, err := b.recordRecent(ctx, r)
-		if err == nil && info.ID == "" {
-			at, info, err = b.recordBehind(ctx, r)
-		}
+		at, info, err := b.recordBehind(ctx, r)
 		if err != nil {
 			return position{}, err
 		}
 		if info.ID != "" {
-			return at, tx.Set(ctx, t.Session, info, b.trustRecorded(at))
+			return at, tx.Set(ctx, t.Session, info, func(ctx context.Context, m *trust.Manager, before, after domarkx.Info) error {
+				was, now, err := m.ExtendRecorded(ctx, before, after, at.message, at.written)
+				if err == nil && b.gate != nil { // the approval of this process holds for the result, too
+					b.gate.Follow(was, now)
+				}
+				return err
+			})
 		}
 	}
 	added := engine.Addition{Message: domarkx.Message{Role: domarkx.Assistant, Content: []domarkx.Block{r.Recorded(), r.outcome.Block()}},
@@ -80,22 +83,21 @@ func (b *openWorkspace) recordIn(ctx context.Context, tx *transaction.Tx, t call
 	return at, err
 }
 
-// trustRecorded extends the trust in a session, and the approval of this process, to a call whose result
-// a snapshot adds to the one before.
-func (b *openWorkspace) trustRecorded(at position) trust.Extension {
-	return func(ctx context.Context, m *trust.Manager, before, after domarkx.Info) error {
-		was, now, err := m.ExtendRecorded(ctx, before, after, at.message, at.written)
-		if err == nil && b.gate != nil {
-			b.gate.Follow(was, now)
-		}
-		return err
-	}
-}
-
-// recordBehind stores the outcome of a call after the call. If the session no longer contains the
-// call, the returned snapshot has no id.
+// recordBehind stores the outcome of a call after the call. If the session no longer contains the call, the returned snapshot has
+// no id. For a call in one of the last messages, which is the usual case in a conversation, the cost does not depend on the length
+// of the session.
 func (b *openWorkspace) recordBehind(ctx context.Context, r recording) (at position, info domarkx.Info, err error) {
-	state, err := b.m.store.Load(ctx, r.tip.ID)
+	first, state, err := b.m.recent(ctx, r.tip, r.Message)
+	if err != nil {
+		return at, info, err
+	}
+	isWhole := state == nil
+	if isWhole {
+		if state, err = b.m.store.Load(ctx, r.tip.ID); err != nil {
+			return at, info, err
+		}
+	}
+	was, err := view.New(ctx, b.m.store, state)
 	if err != nil {
 		return at, info, err
 	}
@@ -103,26 +105,42 @@ func (b *openWorkspace) recordBehind(ctx context.Context, r recording) (at posit
 		if e.ID != r.Message {
 			continue
 		}
-		at, ok, err := b.revise(ctx, r, state, k)
+		at, ok, err := b.revise(ctx, r, state, was, k)
 		if err != nil {
 			return at, info, err
 		}
-		if ok {
-			at.message = k
-			commit, err := b.m.sessions.CommitOf(ctx, r.tx, state, r.change, fmt.Sprintf("%s: result of call %d.%d", r.operation, k, r.Index))
-			if err != nil {
-				return at, info, err
-			}
-			commit.Parents, commit.Attachments = r.parents(), r.attachments
-			info, err = r.tx.Commit(ctx, r.filter, commit)
-			return at, info, err
+		if !ok {
+			continue
 		}
+		at.message = first + k
+		info, err = b.commitRevised(ctx, r, state, was, k, isWhole, fmt.Sprintf("%s: result of call %d.%d", r.operation, at.message, r.Index))
+		return at, info, err
 	}
 	return at, info, nil
 }
 
-// revise adds the outcome to message k of a state. It returns false if the message does not have the call.
-func (b *openWorkspace) revise(ctx context.Context, r recording, state *domarkx.State, k int) (at position, ok bool, err error) {
+// commitRevised commits a state in which message k was revised: the whole state of the session, or only its end.
+func (b *openWorkspace) commitRevised(ctx context.Context, r recording, state *domarkx.State, was *view.View, k int, isWhole bool, subject string) (domarkx.Info, error) {
+	if isWhole {
+		commit, err := b.m.sessions.CommitOf(ctx, r.tx, state, r.change, subject)
+		if err != nil {
+			return domarkx.Info{}, err
+		}
+		commit.Parents, commit.Attachments = r.parents(), r.attachments
+		return r.tx.Commit(ctx, r.filter, commit)
+	}
+	now, err := view.New(ctx, b.m.store, state)
+	if err != nil {
+		return domarkx.Info{}, err
+	}
+	last, c := state.Thread.Live[k:], r.change
+	return r.tx.Append(ctx, r.filter, domarkx.Commit{Parents: r.parents(), State: &domarkx.State{Thread: domarkx.Thread{Live: last}}, Replaced: len(last),
+		Operation: c.Operation, Subject: subject, Preview: r.tip.Preview, Bytes: r.tip.Bytes + now.Size() - was.Size(),
+		Author: c.Author, Committer: c.Committer, Attachments: r.attachments})
+}
+
+// revise adds the outcome to message k of a state, which is shown as the view. It returns false if the message does not have the call.
+func (b *openWorkspace) revise(ctx context.Context, r recording, state *domarkx.State, shown *view.View, k int) (at position, ok bool, err error) {
 	e := state.Thread.Live[k]
 	msg, err := view.LoadMessage(ctx, b.m.store, e)
 	if err != nil {
@@ -133,11 +151,11 @@ func (b *openWorkspace) revise(ctx context.Context, r recording, state *domarkx.
 	if !ok || s.Done && s.Result != r.Before {
 		return at, false, nil
 	}
-	shown, err := view.New(ctx, b.m.store, state)
-	if err != nil {
-		return at, false, err
+	blocks := []domarkx.Block{r.outcome.Block()}
+	if r.Completed != "" { // the completed call replaces it
+		blocks = []domarkx.Block{r.Recorded(), blocks[0]}
 	}
-	written, err := b.m.withResult(ctx, shown, k, msg, s, r.outcomeBlocks(r.outcome), all, r.prune)
+	written, err := b.m.withResult(ctx, shown, k, msg, s, blocks, all, r.prune)
 	if err != nil {
 		return at, false, err
 	}
@@ -206,43 +224,11 @@ func (r recording) parents() []string {
 }
 
 // recentMessages is the number of messages at the end of a session among which
-// [openWorkspace.recordRecent] looks for a call.
+// [Manager.recent] looks for a call.
 const recentMessages = 8
 
-// recordRecent is like recordBehind for a call in one of the last messages of a session, which is
-// the usual case in a conversation. Its cost does not depend on the length of the session. The
-// returned snapshot has no id if the call is elsewhere or the case is not a simple one.
-func (b *openWorkspace) recordRecent(ctx context.Context, r recording) (at position, info domarkx.Info, err error) {
-	if r.prune || r.Completed != "" {
-		return at, info, nil
-	}
-	k, state, err := b.m.recent(ctx, r.tip, r.Message)
-	if err != nil || state == nil {
-		return at, info, err
-	}
-	was, err := view.New(ctx, b.m.store, state)
-	if err != nil {
-		return at, info, err
-	}
-	const place = 1 // the message before it comes first
-	at, ok, err := b.revise(ctx, r, state, place)
-	if err != nil || !ok {
-		return at, info, err
-	}
-	now, err := view.New(ctx, b.m.store, state)
-	if err != nil {
-		return at, info, err
-	}
-	at.message = k
-	last, c := state.Thread.Live[place:], r.change
-	info, err = r.tx.Append(ctx, r.filter, domarkx.Commit{Parents: r.parents(), State: &domarkx.State{Thread: domarkx.Thread{Live: last}}, Replaced: len(last),
-		Operation: c.Operation, Subject: fmt.Sprintf("%s: result of call %d.%d", r.operation, k, r.Index),
-		Preview: r.tip.Preview, Bytes: r.tip.Bytes + now.Size() - was.Size(), Author: c.Author, Committer: c.Committer, Attachments: r.attachments})
-	return at, info, err
-}
-
-// recent finds one of the last messages of a session by its id. It returns its index, and a state with the message before
-// it, the message, and all messages after it. The state is nil if the message is not there, if it is the first one, or if
+// recent finds one of the last messages of a session by its id. It returns a state with the message before it, the message, and
+// all messages after it, and the index of the first of them. The state is nil if the message is not there, if it is the first one, or if
 // its text or that of a later one depends on other messages: on the other side of a conflict, or on an included file.
 func (m *Manager) recent(ctx context.Context, tip domarkx.Info, id domarkx.ID) (int, *domarkx.State, error) {
 	var live []domarkx.Entry // from the end of the session
@@ -267,7 +253,7 @@ func (m *Manager) recent(ctx context.Context, tip domarkx.Info, id domarkx.ID) (
 		if owned, err := m.sessions.OwnedHeaders(ctx, headers); err != nil || owned != nil {
 			return 0, nil, err
 		}
-		return k + 1, &domarkx.State{Headers: headers, Thread: domarkx.Thread{Live: live}}, nil
+		return k, &domarkx.State{Headers: headers, Thread: domarkx.Thread{Live: live}}, nil
 	}
 	return 0, nil, nil
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
@@ -57,34 +56,27 @@ func (m *Manager) open(ctx context.Context, gate *trust.Gate, session trust.Sess
 	if err != nil {
 		return nil, trust.InSession(name, err)
 	}
-	if err := b.openLive(ctx, tip, timeout); err != nil {
+	if err := m.finishRename(ctx, workspace); err != nil {
+		return nil, err
+	}
+	p, o := b.permit, plugins.Options{Timeout: timeout, Keep: m.keeper(workspace)}
+	if tip.ID != "" {
+		o.Tip = &tip
+	}
+	if there, err := m.env.Workspaces.Instance(ctx, workspace); errors.Is(err, domarkx.ErrNotFound) || err == nil && there.Head == "" {
+		if p, err = b.mayLoad(ctx, tip); err != nil {
+			return nil, err
+		}
+	} else if err != nil {
+		return nil, err
+	}
+	if b.live, err = m.env.Workspaces.Open(ctx, p, o); err != nil {
 		return nil, err
 	}
 	if err := b.catchUp(ctx); err != nil {
 		return nil, errors.Join(err, b.close(ctx))
 	}
 	return b, nil
-}
-
-func (b *openWorkspace) openLive(ctx context.Context, tip domarkx.Version, timeout time.Duration) error {
-	m := b.m
-	if err := m.finishRename(ctx, b.workspace); err != nil {
-		return err
-	}
-	p, o := b.permit, plugins.Options{Timeout: timeout, Keep: m.keeper(b.workspace)}
-	if tip.ID != "" {
-		o.Tip = &tip
-	}
-	if there, err := m.env.Workspaces.Instance(ctx, b.workspace); errors.Is(err, domarkx.ErrNotFound) || err == nil && there.Head == "" {
-		if p, err = b.mayLoad(ctx, tip); err != nil {
-			return err
-		}
-	} else if err != nil {
-		return err
-	}
-	var err error
-	b.live, err = m.env.Workspaces.Open(ctx, p, o)
-	return err
 }
 
 // mayLoad returns the permit to load a version.
@@ -138,6 +130,11 @@ func sameSpecs(a, b []domarkx.ResourceSpec) bool {
 	})
 }
 
+func sameVersions(a, b []domarkx.ResourceVersion) bool {
+	return sameSpecs(trust.SpecsOf(a), trust.SpecsOf(b)) &&
+		slices.EqualFunc(a, b, func(a, b domarkx.ResourceVersion) bool { return a.Version == b.Version })
+}
+
 // close ends everything that runs for the workspace and unlocks it.
 func (b *openWorkspace) close(ctx context.Context) error { return b.live.Close(ctx) }
 
@@ -152,22 +149,19 @@ func (b *openWorkspace) catchUp(ctx context.Context) error {
 	if err := b.follow(ctx); err != nil {
 		return err
 	}
-	if wanted := b.permit.What().Resources; sameSpecs(b.live.Specs(), wanted) {
-		if b.tip.ID == "" || sameSpecs(trust.SpecsOf(b.tip.Resources), wanted) {
-			return nil
+	isNew := b.tip.ID == ""
+	if wanted := b.permit.What().Resources; !sameSpecs(b.live.Specs(), wanted) {
+		if !isNew { // otherwise the document changed, because its resources could not be created
+			if err := b.commitChanges(ctx); err != nil {
+				return err
+			}
 		}
-		return b.commitAs(ctx, b.live.Commit, "configure", "change the resources", true) // the loaded version had other resources
-	}
-	if b.tip.ID == "" { // the document changed, because its resources could not be created
-		_, err := b.live.Reconfigure(ctx, b.permit)
-		return err
-	}
-	if err := b.commitChanges(ctx); err != nil {
-		return err
-	}
-	if _, err := b.live.Reconfigure(ctx, b.permit); err != nil {
-		return err
-	}
+		if _, err := b.live.Reconfigure(ctx, b.permit); err != nil || isNew {
+			return err
+		}
+	} else if isNew || sameSpecs(trust.SpecsOf(b.tip.Resources), wanted) {
+		return nil
+	} // otherwise the loaded version had other resources
 	return b.commitAs(ctx, b.live.Commit, "configure", "change the resources", true)
 }
 
@@ -240,10 +234,6 @@ func (b *openWorkspace) load(ctx context.Context, v domarkx.Version) error {
 	}
 	b.tip = v
 	return b.live.Load(ctx, p, v)
-}
-
-func sameVersions(a, b []domarkx.ResourceVersion) bool {
-	return slices.EqualFunc(a, b, sameResource)
 }
 
 // commitChanges commits changes since the last version that were not made by a call.

@@ -166,10 +166,6 @@ func (m *Manager) rewindWorkspace(ctx context.Context, tx *transaction.Tx, r rew
 	return v, tx.SetWorkspace(ctx, r.left.Workspace, v.ID)
 }
 
-func sameResource(a, b domarkx.ResourceVersion) bool {
-	return a.ID == b.ID && a.Type == b.Type && a.Version == b.Version && a.Config.Equal(b.Config)
-}
-
 // versionBehind returns the version of the workspace at the target of a rewind.
 func (m *Manager) versionBehind(ctx context.Context, r rewinding) (string, error) {
 	id, err := "", error(nil)

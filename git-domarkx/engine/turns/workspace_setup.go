@@ -10,8 +10,10 @@ import (
 	"path/filepath"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/transcript"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 	"github.com/domarkx/domarkx/git-domarkx/engine/toolcall"
+	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
 	"github.com/domarkx/domarkx/gitstore/refname"
 )
@@ -82,7 +84,7 @@ func (b *openWorkspace) prepare(ctx context.Context, session string, retry bool)
 
 // setUp runs the setup script.
 func (b *openWorkspace) setUp(ctx context.Context, session string) error {
-	p, err := b.mayMake(ctx, b.permit, domarkx.Block{Language: b.header.Setup.Language, Text: b.header.Setup.Code})
+	p, err := b.gate.Permit(ctx, trust.Call{By: b.permit, In: b.live, Block: domarkx.Block{Language: b.header.Setup.Language, Text: b.header.Setup.Code}})
 	if err != nil {
 		return err
 	}
@@ -93,18 +95,17 @@ func (b *openWorkspace) setUp(ctx context.Context, session string) error {
 	if err != nil {
 		return &SetupError{Session: session, Reason: "failed: " + toolcall.Failed(err).Message}
 	}
-	output, _ := r.Value.Get("output")
 	if r.Attachment != nil {
 		defer r.Attachment.Close()
 	}
 	reason := ""
-	if late, _ := r.Value.Get("timed_out"); late.IsTrue() {
+	if transcript.Get(r.Value, "timed_out").IsTrue() {
 		reason = "was ended: its time ran out"
 	} else if code, ok := r.Value.Get("exit_code"); ok && code.Text() != "0" {
 		reason = "failed with exit code " + code.Text()
 	}
 	if reason != "" {
-		return &SetupError{Session: session, Output: output.Text(), Reason: reason}
+		return &SetupError{Session: session, Output: transcript.Text(r.Value, "output"), Reason: reason}
 	}
 	return nil
 }

@@ -64,7 +64,9 @@ func take(ctx context.Context, f *os.File, session, command string) error {
 		return &BusyError{session, command, process}
 	}
 	if err == nil || errors.Is(err, errors.ErrUnsupported) {
-		err = setOwner(f, command)
+		if err = f.Truncate(0); err == nil {
+			_, err = f.WriteAt([]byte(command+" "+strconv.Itoa(os.Getpid())+"\n"), 0)
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("session %q: locking it for a turn: %w", session, err)
@@ -90,14 +92,6 @@ func readOnlyIsFine(err error) error {
 		return nil
 	}
 	return fmt.Errorf("locking a session for a turn: %w", err)
-}
-
-func setOwner(f *os.File, command string) error {
-	if err := f.Truncate(0); err != nil {
-		return err
-	}
-	_, err := f.WriteAt([]byte(command+" "+strconv.Itoa(os.Getpid())+"\n"), 0)
-	return err
 }
 
 // owner reads who locked a file. The process may be about to write it.
