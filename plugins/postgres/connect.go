@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx/format/domarkx"
-	"github.com/domarkx/domarkx/plugins/database"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgconn/ctxwatch"
@@ -75,10 +74,7 @@ func parse(dsn string) (*pgx.ConnConfig, error) {
 		}
 		return nil, err
 	}
-	c.RuntimeParams = map[string]string{}
-	for name, value := range settings {
-		c.RuntimeParams[name] = value
-	}
+	c.RuntimeParams = maps.Clone(settings)
 	c.OnNotice = nil
 	c.ConnectTimeout = connectTimeout
 	c.BuildContextWatcherHandler = func(conn *pgconn.PgConn) ctxwatch.Handler {
@@ -91,7 +87,11 @@ func connect(ctx context.Context, c *pgx.ConnConfig, as purpose) (*connection, e
 	if c = c.Copy(); as != forTools {
 		maps.Copy(c.RuntimeParams, plain)
 	}
-	copies := watchCopies(&c.Config)
+	copies := &copyWatch{}
+	c.BuildFrontend = func(r io.Reader, w io.Writer) *pgproto3.Frontend {
+		*copies = copyWatch{r: r, w: w}
+		return pgproto3.NewFrontend(copies, w)
+	}
 	p, err := pgconn.ConnectConfig(ctx, &c.Config)
 	if err != nil {
 		return nil, err
@@ -111,29 +111,56 @@ func (c *connection) do(ctx context.Context, sql string) error {
 	return c.Exec(ctx, sql).Close()
 }
 
-// rows runs a statement and calls fn for each row with its columns as text; nil stands for NULL.
-func (c *connection) rows(ctx context.Context, sql string, args []string, fn func(row [][]byte) error) error {
+// each runs a statement and calls fn for each row with its columns as text; nil stands for NULL.
+func (c *connection) each(ctx context.Context, sql string, args []string, fn func(row [][]byte)) error {
 	values := make([][]byte, len(args))
 	for i, a := range args {
 		values[i] = []byte(a)
 	}
 	r := c.ExecParams(ctx, sql, values, nil, nil, nil)
-	var err error
-	for err == nil && r.NextRow() {
-		err = fn(r.Values())
+	for r.NextRow() {
+		fn(r.Values())
 	}
-	_, cerr := r.Close()
-	return errors.Join(err, cerr)
+	_, err := r.Close()
+	return err
+}
+
+// rows runs a statement and returns its rows, "" for NULL.
+func (c *connection) rows(ctx context.Context, sql string, args ...string) (rows [][]string, err error) {
+	err = c.each(ctx, sql, args, func(row [][]byte) {
+		texts := make([]string, len(row))
+		for i, column := range row {
+			texts[i] = string(column)
+		}
+		rows = append(rows, texts)
+	})
+	return rows, err
+}
+
+// list runs a statement and returns the first column of its rows.
+func (c *connection) list(ctx context.Context, sql string, args ...string) (list []string, err error) {
+	rows, err := c.rows(ctx, sql, args...)
+	for _, row := range rows {
+		list = append(list, row[0])
+	}
+	return list, err
 }
 
 // value runs a statement that returns a single value.
 func (c *connection) value(ctx context.Context, sql string, args ...string) (string, error) {
-	var v string
-	err := c.rows(ctx, sql, args, func(row [][]byte) error {
-		v = string(row[0])
-		return nil
-	})
-	return v, err
+	list, err := c.list(ctx, sql, args...)
+	return strings.Join(list, ""), err
+}
+
+// transaction calls fill in a transaction that can write. If it fails, the end of the connection rolls back.
+func (c *connection) transaction(ctx context.Context, fill func() error) error {
+	if err := c.do(ctx, "BEGIN READ WRITE"); err != nil {
+		return err
+	}
+	if err := fill(); err != nil {
+		return err
+	}
+	return c.do(ctx, "COMMIT")
 }
 
 // A copyWatch reads the server's messages and makes each COPY … FROM STDIN fail, since otherwise
@@ -153,16 +180,6 @@ const (
 	copyInResponse  = 'G'
 	copyOutResponse = 'H'
 )
-
-// watchCopies installs a watch on the connection made with a config.
-func watchCopies(c *pgconn.Config) *copyWatch {
-	watch := &copyWatch{}
-	c.BuildFrontend = func(r io.Reader, w io.Writer) *pgproto3.Frontend {
-		*watch = copyWatch{r: r, w: w}
-		return pgproto3.NewFrontend(watch, w)
-	}
-	return watch
-}
 
 func (c *copyWatch) Read(p []byte) (int, error) {
 	n, err := c.r.Read(p)
@@ -207,5 +224,5 @@ func (c *copyWatch) refused() error {
 	if !c.out {
 		return nil
 	}
-	return database.Errorf(domarkx.CodeInvalid, "COPY … TO STDOUT returns nothing here; use the tool query. The other statements of this call took effect")
+	return domarkx.NewToolError(domarkx.CodeInvalid, "COPY … TO STDOUT returns nothing here; use the tool query. The other statements of this call took effect")
 }

@@ -13,9 +13,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"golang.org/x/sync/errgroup"
 )
 
 // dump returns the statements of the schema in a snapshot: those before the rows and those after.
@@ -30,10 +30,9 @@ func (r *resource) dump(ctx context.Context, snapshot string) ([2][]byte, error)
 		return [2][]byte{}, err
 	}
 	var sections [2][]byte
-	var errs [2]error
-	var both sync.WaitGroup
+	both, ctx := errgroup.WithContext(ctx)
 	for i, section := range []string{"pre-data", "post-data"} {
-		both.Go(func() {
+		both.Go(func() (err error) {
 			// The loading role owns everything. Tablespaces belong to the server, and a version may be loaded on another one.
 			cmd := exec.CommandContext(ctx, program, "--section="+section, "--snapshot="+snapshot, "--encoding=UTF8", "--no-password",
 				"--no-owner", "--no-privileges", "--no-tablespaces", "--no-subscriptions", "--no-security-labels", "--no-blobs")
@@ -41,14 +40,13 @@ func (r *resource) dump(ctx context.Context, snapshot string) ([2][]byte, error)
 			var out, problems bytes.Buffer
 			cmd.Stdout, cmd.Stderr = &out, &problems
 			if err := cmd.Run(); err != nil {
-				errs[i] = fmt.Errorf("read the schema with pg_dump: %w: %s", err, tail(problems.Bytes()))
-				return
+				return fmt.Errorf("read the schema with pg_dump: %w: %s", err, tail(problems.Bytes()))
 			}
-			sections[i], errs[i] = body(out.Bytes())
+			sections[i], err = body(out.Bytes())
+			return err
 		})
 	}
-	both.Wait()
-	return sections, errors.Join(errs[:]...)
+	return sections, both.Wait()
 }
 
 // The text of a dump before and after its statements contains versions and random numbers.

@@ -30,7 +30,7 @@ func asSuperuser(t *testing.T, dir string) superuser {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := databasetest.Object(t, string(state))
+	v := jsonvalue.MustParse(string(state))
 	socket, _ := v.Get("Socket")
 	password, _ := v.Get("Password")
 	bin, err := postgres.Programs([]string{"/usr/lib/postgresql/*/bin"}, "", "psql", "pg_dump")

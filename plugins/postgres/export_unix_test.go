@@ -24,7 +24,7 @@ func Plant(ctx context.Context, dir, from string) error {
 	if template.state, err = template.readState(); err != nil {
 		return err
 	}
-	opened, err := openServer(ctx, domarkx.Env{Dir: dir})
+	opened, err := openServer(domarkx.Env{Dir: dir})
 	if err != nil {
 		return err
 	}

@@ -14,14 +14,6 @@ import (
 // An external store is an existing database of the user.
 type external struct{ config *pgx.ConnConfig }
 
-func openExternal(dsn string) (*external, error) {
-	c, err := parse(dsn)
-	if err != nil {
-		return nil, err
-	}
-	return &external{c}, nil
-}
-
 func (*external) shared() bool { return true }
 
 // connect rejects roles with which SQL can leave the database.
@@ -73,20 +65,15 @@ func (e *external) replace(ctx context.Context, roles []string, fill func(*conne
 	if err != nil {
 		return err
 	}
-	err = needRoles(ctx, c, roles)
-	if err == nil {
-		err = c.do(ctx, "BEGIN READ WRITE")
+	if err = needRoles(ctx, c, roles); err == nil {
+		err = c.transaction(ctx, func() error {
+			if err := empty(ctx, c); err != nil {
+				return err
+			}
+			return fill(c)
+		})
 	}
-	if err == nil {
-		err = empty(ctx, c)
-	}
-	if err == nil {
-		err = fill(c)
-	}
-	if err == nil {
-		err = c.do(ctx, "COMMIT")
-	}
-	return errors.Join(err, c.end(ctx)) // rolls back what was not committed
+	return errors.Join(err, c.end(ctx))
 }
 
 // ownSQL generates statements that remove everything except PostgreSQL's own schemas.
@@ -107,11 +94,7 @@ END $$`
 
 // empty resets the database to the state of a new one.
 func empty(ctx context.Context, c *connection) error {
-	var statements []string
-	err := c.rows(ctx, ownSQL, nil, func(row [][]byte) error {
-		statements = append(statements, string(row[0]))
-		return nil
-	})
+	statements, err := c.list(ctx, ownSQL)
 	for _, sql := range append(statements, defaultsSQL) {
 		if err == nil {
 			err = c.do(ctx, sql)

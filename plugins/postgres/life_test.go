@@ -41,7 +41,7 @@ func servers(t *testing.T, dir string) []string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		place, _ := databasetest.Object(t, string(data)).Get("Place")
+		place, _ := jsonvalue.MustParse(string(data)).Get("Place")
 		found, err := filepath.Glob("/proc/[0-9]*/cwd")
 		if err != nil {
 			t.Fatal(err)
@@ -209,7 +209,7 @@ func TestExternal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := databasetest.Object(t, string(state))
+	v := jsonvalue.MustParse(string(state))
 	text := func(name string) string {
 		member, _ := v.Get(name)
 		return member.Text()
@@ -263,7 +263,7 @@ func TestExternal(t *testing.T) {
 
 func TestConformance(t *testing.T) {
 	call := func(tool, arguments string) domarkx.Call {
-		return domarkx.Call{Tool: tool, Arguments: databasetest.Object(t, arguments)}
+		return domarkx.Call{Tool: tool, Arguments: jsonvalue.MustParse(arguments)}
 	}
 	plugintest.Run(t, plugintest.Suite{
 		Plugin:   planted{},
@@ -282,7 +282,7 @@ func TestConformance(t *testing.T) {
 			domarkx.CodeInvalid: call("query", `{"sql": "SELECT $1", "args": {"a": 1}}`),
 		},
 		Invalid: []jsonvalue.Value{
-			databasetest.Object(t, `{"dsn": ""}`), databasetest.Object(t, `{"dsn": 1}`), databasetest.Object(t, `{"path": "x"}`),
+			jsonvalue.MustParse(`{"dsn": ""}`), jsonvalue.MustParse(`{"dsn": 1}`), jsonvalue.MustParse(`{"path": "x"}`),
 		},
 		Alive:  func(dir string) bool { return len(servers(t, dir)) > 0 },
 		Costly: 6,

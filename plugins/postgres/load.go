@@ -82,14 +82,12 @@ func open(ctx context.Context, reader domarkx.VersionReader, version string) (*s
 	if v.meta.Format != formatNumber {
 		return nil, fmt.Errorf("%s: format %d: %w", metaFile, v.meta.Format, domarkx.ErrUnsupported)
 	}
-	if v.pre, err = database.Read(ctx, reader, files[preFile], maxSQL); err != nil {
-		return nil, err
-	}
-	if v.post, err = database.Read(ctx, reader, files[postFile], maxSQL); err != nil {
-		return nil, err
-	}
-	if f, ok := files[ownFile]; ok {
-		if v.own, err = database.Read(ctx, reader, f, maxSQL); err != nil {
+	for path, sql := range map[string]*[]byte{preFile: &v.pre, postFile: &v.post, ownFile: &v.own} {
+		f, ok := files[path]
+		if path == ownFile && !ok {
+			continue
+		}
+		if *sql, err = database.Read(ctx, reader, f, maxSQL); err != nil {
 			return nil, err
 		}
 	}

@@ -34,33 +34,23 @@ const configSchema = `{
 
 // Describe returns the config and the tools.
 func (Plugin) Describe(context.Context) (domarkx.Description, error) {
-	config, err := jsonvalue.ParseValue([]byte(configSchema))
-	if err != nil {
-		return domarkx.Description{}, err
-	}
-	tools, err := database.Tools("values of the parameters $1, $2, …")
-	return domarkx.Description{Source: "built-in", Config: config, Tools: tools, Dump: true}, err
+	tools := database.Tools("values of the parameters $1, $2, …")
+	return domarkx.Description{Source: "built-in", Config: jsonvalue.MustParse(configSchema), Tools: tools, Dump: true}, nil
 }
 
 // Open opens the database that the config's dsn names. Without a dsn, or when env is private, it
 // opens one on a server of the resource, which is started on first use.
-func (Plugin) Open(ctx context.Context, env domarkx.Env) (domarkx.Resource, error) {
+func (Plugin) Open(_ context.Context, env domarkx.Env) (domarkx.Resource, error) {
 	dsn, named := env.Config.Get("dsn")
 	if !named || env.Private {
-		s, err := openServer(ctx, env)
-		if err != nil {
-			return nil, err
-		}
-		return &resource{dir: env.Dir, database: s}, nil
+		s, err := openServer(env)
+		return &resource{dir: env.Dir, database: s}, err
 	}
 	if !slices.Contains(env.Allow.DSNs, dsn.Text()) {
 		return nil, fmt.Errorf("dsn: your configuration does not allow this database: %w; allow it with git config --add domarkx.allowDSN and the value that the document contains", domarkx.ErrInvalid)
 	}
-	e, err := openExternal(dsn.Text())
-	if err != nil {
-		return nil, err
-	}
-	return &resource{dir: env.Dir, database: e}, nil
+	c, err := parse(dsn.Text())
+	return &resource{dir: env.Dir, database: &external{c}}, err
 }
 
 // A resource is a database.

@@ -113,28 +113,20 @@ const maxNamed = 10
 // tables of users with rows.
 func refuse(ctx context.Context, c, rows *connection) error {
 	var found []string
-	more := 0
+	more := 0 // a database may have millions of large objects
 	name := func(what string) {
-		if len(found) == maxNamed {
+		if len(found) < maxNamed {
+			found = append(found, what)
+		} else {
 			more++
-			return
 		}
-		found = append(found, what)
 	}
 	for _, sql := range []string{refusedSQL, extensionsSQL, membersSQL} {
-		err := c.rows(ctx, sql, nil, func(row [][]byte) error {
-			name(fmt.Sprintf("%s %s", row[0], row[1]))
-			return nil
-		})
-		if err != nil {
+		if err := c.each(ctx, sql, nil, func(row [][]byte) { name(fmt.Sprintf("%s %s", row[0], row[1])) }); err != nil {
 			return err
 		}
 	}
-	var conditions [][2]string
-	err := c.rows(ctx, rowsSQL, nil, func(row [][]byte) error {
-		conditions = append(conditions, [2]string{string(row[0]), string(row[1])})
-		return nil
-	})
+	conditions, err := c.rows(ctx, rowsSQL)
 	if err != nil {
 		return err
 	}

@@ -9,9 +9,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/gitstore/atomicfile"
 	"github.com/domarkx/domarkx/plugins"
 	"github.com/jackc/pgx/v5"
 )
@@ -32,14 +35,14 @@ const (
 type server struct {
 	dir     string // of the resource
 	state   serverState
-	account *account // that it runs as; nil for this program's own
-	bin     string   // directory of the programs
-	process *process // nil while it is not running
+	account *syscall.Credential // that it runs as; nil for this program's own
+	bin     string              // directory of the programs
+	process *process            // nil while it is not running
 	warn    func(message string)
 }
 
 // openServer finds the server of a resource, or prepares to create one.
-func openServer(_ context.Context, env domarkx.Env) (store, error) {
+func openServer(env domarkx.Env) (store, error) {
 	s := &server{dir: env.Dir, warn: env.Warn}
 	var err error
 	if s.account, err = unprivileged(); err != nil {
@@ -144,28 +147,22 @@ func (s *server) prepareWith(ctx context.Context, c *connection) error {
 				return err
 			}
 		}
-		// The password contains only hexadecimal digits.
+		// The password contains only letters and digits.
 		err = c.do(ctx, "ALTER ROLE "+role.name+" RESET ALL; ALTER ROLE "+role.name+" LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION PASSWORD '"+s.state.Password+"'"+role.more)
 		if err != nil {
 			return err
 		}
 	}
-	there := map[string]bool{}
-	err := c.rows(ctx, "SELECT datname FROM pg_database", nil, func(row [][]byte) error {
-		there[string(row[0])] = true
-		return nil
-	})
-	if err == nil && !there[databaseName] && there[oldName] {
+	there, err := c.list(ctx, "SELECT datname FROM pg_database")
+	switch {
+	case err != nil || slices.Contains(there, databaseName):
+	case slices.Contains(there, oldName):
 		err = c.do(ctx, "ALTER DATABASE "+oldName+" RENAME TO "+databaseName)
-		there[databaseName], there[oldName] = true, false
-	}
-	if err == nil && !there[databaseName] {
+	default:
 		err = c.do(ctx, create(databaseName))
 	}
-	for _, name := range []string{loadingName, oldName} {
-		if err == nil && there[name] {
-			err = drop(ctx, c, name)
-		}
+	if err == nil {
+		err = dropOthers(ctx, c)
 	}
 	if err != nil {
 		return err
@@ -187,6 +184,11 @@ func drop(ctx context.Context, admin *connection, name string) error {
 		return err
 	}
 	return admin.do(ctx, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)")
+}
+
+// dropOthers removes what a failed load left.
+func dropOthers(ctx context.Context, admin *connection) error {
+	return errors.Join(drop(ctx, admin, loadingName), drop(ctx, admin, oldName))
 }
 
 // to connects as a role to a database of the running server.
@@ -270,10 +272,8 @@ func (s *server) replace(ctx context.Context, roles []string, fill func(*connect
 			return fmt.Errorf("create the role %q that the version names: %w", name, err)
 		}
 	}
-	for _, name := range []string{loadingName, oldName} { // left by a failed attempt
-		if err := drop(ctx, admin, name); err != nil {
-			return err
-		}
+	if err := dropOthers(ctx, admin); err != nil {
+		return err
 	}
 	if err := admin.do(ctx, create(loadingName)); err != nil {
 		return err
@@ -282,12 +282,7 @@ func (s *server) replace(ctx context.Context, roles []string, fill func(*connect
 	if err != nil {
 		return err
 	}
-	if err = c.do(ctx, "BEGIN"); err == nil {
-		err = fill(c)
-	}
-	if err == nil {
-		err = c.do(ctx, "COMMIT")
-	}
+	err = c.transaction(ctx, func() error { return fill(c) })
 	if err = errors.Join(err, c.end(ctx)); err != nil {
 		return errors.Join(err, drop(context.WithoutCancel(ctx), admin, loadingName))
 	}
@@ -306,7 +301,7 @@ func (s *server) close(context.Context) error {
 	if s.process == nil {
 		return nil
 	}
-	err := s.process.stop()
+	err := shutDown(s.process.cmd.Process, "", s.process.endedWithin)
 	s.process = nil
 	return errors.Join(err, s.removeSocket())
 }
@@ -321,8 +316,8 @@ func (s *server) remove(ctx context.Context) error {
 	if err := removePlace(s.state.Place); err != nil {
 		return err
 	}
-	if err := os.Remove(filepath.Join(s.dir, logName)); err != nil && !errors.Is(err, os.ErrNotExist) {
+	if err := atomicfile.Remove(filepath.Join(s.dir, logName)); err != nil {
 		return err
 	}
-	return os.Remove(filepath.Join(s.dir, stateName))
+	return atomicfile.Remove(filepath.Join(s.dir, stateName))
 }

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/gitstore/atomicfile"
 )
 
 const (
@@ -26,12 +27,9 @@ const (
 	poll         = 20 * time.Millisecond
 )
 
-// An account is a user of this machine without special privileges.
-type account struct{ uid, gid uint32 }
-
 // unprivileged returns the account that runs the servers of root, because PostgreSQL refuses root. It
 // returns nil for other users.
-func unprivileged() (*account, error) {
+func unprivileged() (*syscall.Credential, error) {
 	if os.Geteuid() != 0 {
 		return nil, nil
 	}
@@ -43,7 +41,7 @@ func unprivileged() (*account, error) {
 		uid, uerr := strconv.ParseUint(u.Uid, 10, 32)
 		gid, gerr := strconv.ParseUint(u.Gid, 10, 32)
 		if uerr == nil && gerr == nil && uid != 0 {
-			return &account{uint32(uid), uint32(gid)}, nil
+			return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, nil
 		}
 	}
 	return nil, fmt.Errorf("PostgreSQL does not run as root, and this machine has no user postgres or nobody: %w", domarkx.ErrNotFound)
@@ -52,11 +50,7 @@ func unprivileged() (*account, error) {
 // attributes make a program run as the server's account and in its own process group, so that
 // Ctrl-C reaches only this program.
 func (s *server) attributes() *syscall.SysProcAttr {
-	a := &syscall.SysProcAttr{Setpgid: true}
-	if s.account != nil {
-		a.Credential = &syscall.Credential{Uid: s.account.uid, Gid: s.account.gid}
-	}
-	return a
+	return &syscall.SysProcAttr{Setpgid: true, Credential: s.account}
 }
 
 // parameters configure the server on its command line: it does not listen on the network, and uses little memory.
@@ -158,18 +152,26 @@ var shutdowns = []struct {
 	within time.Duration
 }{{syscall.SIGINT, 10 * time.Second}, {syscall.SIGQUIT, 5 * time.Second}, {syscall.SIGKILL, 5 * time.Second}}
 
-func (p *process) stop() error {
+func (p *process) endedWithin(limit time.Duration) bool {
+	select {
+	case <-p.ended:
+		return true
+	case <-time.After(limit):
+		return false
+	}
+}
+
+// shutDown stops a server. whose is what an error says of it besides its number.
+func shutDown(server *os.Process, whose string, endedWithin func(time.Duration) bool) error {
 	for _, how := range shutdowns {
-		if err := p.cmd.Process.Signal(how.signal); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		if err := server.Signal(how.signal); err != nil && !errors.Is(err, os.ErrProcessDone) {
 			return err
 		}
-		select {
-		case <-p.ended:
+		if endedWithin(how.within) {
 			return nil
-		case <-time.After(how.within):
 		}
 	}
-	return fmt.Errorf("PostgreSQL server %d does not stop: %w", p.cmd.Process.Pid, domarkx.ErrConflict)
+	return fmt.Errorf("PostgreSQL server %d%s does not stop: %w", server.Pid, whose, domarkx.ErrConflict)
 }
 
 // endOther stops the server of a killed process of this program; it may already be stopping.
@@ -187,25 +189,25 @@ func (s *server) endOther() error {
 	if err != nil || pid <= 1 {
 		return nil // PostgreSQL reports what is wrong with the file
 	}
-	for _, how := range shutdowns {
-		if !serves(pid, s.data()) {
-			break
+	endedWithin := func(limit time.Duration) bool {
+		for end := time.Now().Add(limit); serves(pid, s.data()); time.Sleep(poll) {
+			if !time.Now().Before(end) {
+				return false
+			}
 		}
-		if err := syscall.Kill(pid, how.signal); err != nil && !errors.Is(err, syscall.ESRCH) {
+		return true
+	}
+	if !endedWithin(0) {
+		server, err := os.FindProcess(pid)
+		if err == nil {
+			err = shutDown(server, " of an earlier process", endedWithin)
+		}
+		if err != nil {
 			return err
 		}
-		for end := time.Now().Add(how.within); serves(pid, s.data()) && time.Now().Before(end); {
-			time.Sleep(poll)
-		}
-	}
-	if serves(pid, s.data()) {
-		return fmt.Errorf("PostgreSQL server %d of an earlier process does not stop: %w", pid, domarkx.ErrConflict)
 	}
 	// Another process may have the same number by now, and PostgreSQL would take it for a server.
-	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
-	}
-	return nil
+	return atomicfile.Remove(path)
 }
 
 // witness is an unlogged table in the database of the superuser. PostgreSQL empties it, as all
@@ -238,21 +240,12 @@ func (s *server) warnLost(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var lost []string
-	more := 0
-	err = c.rows(ctx, unloggedSQL, nil, func(row [][]byte) error {
-		if len(lost) < maxNamed {
-			lost = append(lost, string(row[0]))
-		} else {
-			more++
-		}
-		return nil
-	})
+	lost, err := c.list(ctx, unloggedSQL)
 	if err := errors.Join(err, c.end(ctx)); err != nil || len(lost) == 0 || s.warn == nil {
 		return err
 	}
-	names := strings.Join(lost, ", ")
-	if more > 0 {
+	names := strings.Join(lost[:min(len(lost), maxNamed)], ", ")
+	if more := len(lost) - maxNamed; more > 0 {
 		names += fmt.Sprintf(" and %d more", more)
 	}
 	s.warn("the PostgreSQL server crashed or was killed, and PostgreSQL empties unlogged tables and resets unlogged sequences then: " + names + "; a version from before has what they held")

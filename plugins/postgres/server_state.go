@@ -5,13 +5,13 @@ package postgres
 import (
 	"context"
 	"crypto/rand"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
@@ -35,7 +35,7 @@ type serverState struct {
 	Format   int
 	Dir      string // directory of the resource when the server was created
 	Place    string // directory of the server's files
-	Password string // of both roles, in hexadecimal
+	Password string // of the roles; letters and digits
 	Socket   string // directory of the socket; "" while the server is not running
 }
 
@@ -74,13 +74,9 @@ func (s *server) readState() (serverState, error) {
 }
 
 func (s *server) newState() (serverState, error) {
-	secret := make([]byte, 32)
-	if _, err := rand.Read(secret); err != nil {
-		return serverState{}, err
-	}
-	state := serverState{Format: stateFormat, Dir: s.dir, Place: filepath.Join(s.dir, "server"), Password: hex.EncodeToString(secret[:16])}
+	state := serverState{Format: stateFormat, Dir: s.dir, Place: filepath.Join(s.dir, "server"), Password: rand.Text()}
 	if s.account != nil {
-		state.Place = filepath.Join(rootPlaces, hex.EncodeToString(secret[16:]))
+		state.Place = filepath.Join(rootPlaces, rand.Text())
 	}
 	return state, s.writeState(state)
 }
@@ -115,7 +111,7 @@ func (s *server) own(path string) error {
 	if s.account == nil {
 		return nil
 	}
-	return os.Lchown(path, int(s.account.uid), int(s.account.gid))
+	return os.Lchown(path, int(s.account.Uid), int(s.account.Gid))
 }
 
 // longestSocket limits the path of the socket's directory, in bytes (unix(7)).
@@ -169,10 +165,7 @@ func removePlace(place string) error {
 	if err := os.RemoveAll(place); err != nil || filepath.Dir(place) != rootPlaces {
 		return err
 	}
-	if err := os.Remove(place + ownerSuffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
+	return atomicfile.Remove(place + ownerSuffix)
 }
 
 // Leftovers lists the servers of root whose resource was below a directory and was removed. The
@@ -203,33 +196,19 @@ func (Plugin) Leftovers(ctx context.Context, root string) ([]plugins.Leftover, e
 	if len(found) == 0 {
 		return nil, nil
 	}
-	// A state is written before its server starts, so every server found is in a state by now.
-	live, err := placesBelow(ctx, root)
+	// A state is written before its server starts, so every server found is in a state by now. If one cannot be read, its
+	// server must not be removed.
+	live := map[string]bool{}
+	err = plugins.EachState(ctx, root, stateName, func(data []byte) error {
+		var s serverState
+		err := json.Unmarshal(data, &s)
+		live[s.Place] = true
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
-	var leftovers []plugins.Leftover
-	for _, o := range found {
-		if !live[o.ID] {
-			leftovers = append(leftovers, o)
-		}
-	}
-	return leftovers, nil
-}
-
-// placesBelow reads where the servers of the resources below a directory are. It fails if it cannot
-// read one, since that server must not be removed.
-func placesBelow(ctx context.Context, root string) (map[string]bool, error) {
-	live := map[string]bool{}
-	err := plugins.EachState(ctx, root, stateName, func(data []byte) error {
-		var s serverState
-		if err := json.Unmarshal(data, &s); err != nil {
-			return err
-		}
-		live[s.Place] = true
-		return nil
-	})
-	return live, err
+	return slices.DeleteFunc(found, func(o plugins.Leftover) bool { return live[o.ID] }), nil
 }
 
 // RemoveLeftover stops a server that [Plugin.Leftovers] found and removes its files.

@@ -34,25 +34,25 @@ const commentSQL = `SELECT coalesce((SELECT quote_literal(shobj_description(oid,
 // extensions, nil for none, and the roles that a version names.
 func own(ctx context.Context, c *connection) (sql []byte, roles []string, err error) {
 	var b bytes.Buffer
-	err = c.rows(ctx, settingsSQL, nil, func(row [][]byte) error {
-		name, value := string(row[0]), string(row[1])
+	rows, err := c.rows(ctx, settingsSQL)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, row := range rows {
+		name, value := row[0], row[1]
 		set := `EXECUTE format(` + literal("ALTER DATABASE %I SET "+quote(name)+" TO %L") + `, current_database(), ` + literal(value) + `)`
-		if string(row[2]) == "t" { // setting it FROM CURRENT preserves the list
+		if row[2] == "t" { // setting it FROM CURRENT preserves the list
 			set = `PERFORM set_config(` + literal(name) + `, ` + literal(value) + `, true); EXECUTE format(` + literal("ALTER DATABASE %I SET "+quote(name)+" FROM CURRENT") +
 				`, current_database()); PERFORM set_config(` + literal(name) + `, before, true)`
 		}
 		b.WriteString(forDatabase(set, `before text := current_setting(`+literal(name)+`);`))
-		return nil
-	})
+	}
+	comments, err := c.list(ctx, extensionCommentsSQL)
 	if err != nil {
 		return nil, nil, err
 	}
-	err = c.rows(ctx, extensionCommentsSQL, nil, func(row [][]byte) error {
-		b.WriteString(string(row[0]) + ";\n")
-		return nil
-	})
-	if err != nil {
-		return nil, nil, err
+	for _, comment := range comments {
+		b.WriteString(comment + ";\n")
 	}
 	properties, err := c.value(ctx, propertiesSQL)
 	if err != nil {
@@ -68,10 +68,7 @@ func own(ctx context.Context, c *connection) (sql []byte, roles []string, err er
 	if comment != "" {
 		b.WriteString(forDatabase(`EXECUTE format('COMMENT ON DATABASE %I IS %s', current_database(), quote_literal(`+comment+`))`, ""))
 	}
-	err = c.rows(ctx, rolesSQL, nil, func(row [][]byte) error {
-		roles = append(roles, string(row[0]))
-		return nil
-	})
+	roles, err = c.list(ctx, rolesSQL)
 	return b.Bytes(), roles, err
 }
 
@@ -95,12 +92,8 @@ func literal(s string) string {
 
 // missingRoles returns the roles of a version that a server does not have.
 func missingRoles(ctx context.Context, c *connection, roles []string) ([]string, error) {
-	missing := slices.Clone(roles)
-	err := c.rows(ctx, "SELECT rolname FROM pg_roles", nil, func(row [][]byte) error {
-		missing = slices.DeleteFunc(missing, func(name string) bool { return name == string(row[0]) })
-		return nil
-	})
-	return missing, err
+	there, err := c.list(ctx, "SELECT rolname FROM pg_roles")
+	return slices.DeleteFunc(slices.Clone(roles), func(name string) bool { return slices.Contains(there, name) }), err
 }
 
 // needRoles returns an error if a server lacks roles that a version names.
@@ -163,39 +156,40 @@ func describe(ctx context.Context, c, rows *connection) (meta, error) {
 		return m, err
 	}
 	// Paths are sorted as in a version, whose directories are written completely, one by one.
-	err = c.rows(ctx, tablesSQL+` ORDER BY n.nspname COLLATE "C", c.relname COLLATE "C"`, nil, func(row [][]byte) error {
-		t := table{Schema: string(row[0]), Name: string(row[1])}
-		if err := json.Unmarshal(row[2], &t.Columns); err != nil {
-			return err
-		}
-		var err error
-		t.order, err = t.orderBy(row[3])
-		m.Tables = append(m.Tables, t)
-		return err
-	})
+	tables, err := c.rows(ctx, tablesSQL+` ORDER BY n.nspname COLLATE "C", c.relname COLLATE "C"`)
 	if err != nil {
 		return m, err
 	}
-	err = c.rows(ctx, sequencesSQL, nil, func(row [][]byte) error {
-		m.Sequences = append(m.Sequences, sequence{Schema: string(row[0]), Name: string(row[1])})
-		return nil
-	})
-	for i := 0; err == nil && i < len(m.Sequences); i++ {
-		s := &m.Sequences[i]
-		err = rows.rows(ctx, fmt.Sprintf("SELECT last_value, is_called FROM %s.%s", quote(s.Schema), quote(s.Name)), nil, func(row [][]byte) error {
-			s.Last, s.Called = string(row[0]), string(row[1]) == "t"
-			return nil
-		})
+	for _, row := range tables {
+		t := table{Schema: row[0], Name: row[1]}
+		if err := json.Unmarshal([]byte(row[2]), &t.Columns); err != nil {
+			return m, err
+		}
+		if t.order, err = t.orderBy(row[3]); err != nil {
+			return m, err
+		}
+		m.Tables = append(m.Tables, t)
 	}
-	return m, err
+	sequences, err := c.rows(ctx, sequencesSQL)
+	if err != nil {
+		return m, err
+	}
+	for _, row := range sequences {
+		state, err := rows.rows(ctx, fmt.Sprintf("SELECT last_value, is_called FROM %s.%s", quote(row[0]), quote(row[1])))
+		if err != nil {
+			return m, err
+		}
+		m.Sequences = append(m.Sequences, sequence{row[0], row[1], state[0][0], state[0][1] == "t"})
+	}
+	return m, nil
 }
 
 // orderBy returns a clause that orders the rows the same way everywhere: by the primary key, with
 // COLLATE "C" where a column has a collation, since collations differ between systems.
-func (t table) orderBy(key []byte) (string, error) {
+func (t table) orderBy(key string) (string, error) {
 	var columns [][2]any
-	if key != nil {
-		if err := json.Unmarshal(key, &columns); err != nil {
+	if key != "" {
+		if err := json.Unmarshal([]byte(key), &columns); err != nil {
 			return "", err
 		}
 	}
@@ -207,7 +201,7 @@ func (t table) orderBy(key []byte) (string, error) {
 		}
 		by = append(by, e)
 	}
-	if key == nil {
+	if key == "" {
 		for _, name := range t.Columns { // no casts, since they may call functions of the database
 			by = append(by, fmt.Sprintf(`pg_catalog.num_nulls(t.%[1]s), pg_catalog.format('%%s', t.%[1]s) COLLATE "C"`, quote(name)))
 		}

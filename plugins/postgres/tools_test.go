@@ -130,7 +130,7 @@ func testCancel(t *testing.T, db *databasetest.DB) {
 	db.Query("SELECT 1")
 	for _, tool := range []string{"query", "execute"} {
 		ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
-		_, err := db.Live.Execute(ctx, domarkx.Call{Tool: tool, Arguments: databasetest.Object(t, `{"sql": "SELECT pg_sleep(1000)"}`)})
+		_, err := db.Live.Execute(ctx, domarkx.Call{Tool: tool, Arguments: jsonvalue.MustParse(`{"sql": "SELECT pg_sleep(1000)"}`)})
 		cancel()
 		if !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%s: %v", tool, err)
