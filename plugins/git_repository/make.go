@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -101,8 +102,8 @@ func (r *repository) clone(ctx context.Context, from string) error {
 	return os.Remove(aside)
 }
 
-// create makes a repository with a hash function in a directory, which is emptied.
-func (r *repository) create(ctx context.Context, dir string, by oid.Hash) (*gitcmd.Git, error) {
+// create makes a repository with a hash function, to clone another one, in a directory, which is emptied.
+func (r *repository) create(ctx context.Context, dir string, by oid.Hash, from source) (*gitcmd.Git, error) {
 	if err := errors.Join(dirversion.Empty(dir), os.MkdirAll(dir, 0o755)); err != nil {
 		return nil, err
 	}
@@ -110,17 +111,18 @@ func (r *repository) create(ctx context.Context, dir string, by oid.Hash) (*gitc
 	if err := initialize(filepath.Join(dir, ".git"), by, remote); err != nil {
 		return nil, err
 	}
-	return gitcmd.Discover(ctx, dir, r.environment(dir))
+	settings := append([][2]string{{"remote." + sourceName + ".url", from.url}}, from.settings...)
+	return gitcmd.Discover(ctx, dir, r.environment(dir, settings...))
 }
 
 // cloneInto makes a repository in a directory, and fetches from another one. What talks with that is
 // supervised, since it may wait for another machine.
 func (r *repository) cloneInto(ctx context.Context, dir string, from source) error {
-	g, err := r.create(ctx, dir, oid.SHA1)
+	g, err := r.create(ctx, dir, oid.SHA1, from)
 	if err != nil {
 		return err
 	}
-	env := append(from.environment(), "GIT_ALLOW_PROTOCOL=file:https:ssh", "GIT_SSH_COMMAND=ssh -o BatchMode=yes")
+	env := append(slices.Clone(from.secrets), "GIT_ALLOW_PROTOCOL=file:https:ssh", "GIT_SSH_COMMAND=ssh -o BatchMode=yes")
 	env = append(env, inherited("GIT_SSH_COMMAND", "SSH_AUTH_SOCK", "https_proxy", "HTTPS_PROXY", "no_proxy", "NO_PROXY", "ALL_PROXY")...)
 	do := func(args ...string) (string, error) {
 		out, err := g.Do(ctx, gitcmd.Command{Args: args, Env: env, Run: process.Run})
@@ -137,7 +139,7 @@ func (r *repository) cloneInto(ctx context.Context, dir string, from source) err
 			head = branch
 		}
 		if theirs, err := oid.Parse(id); err == nil && !theirs.IsOf(g.Hash) {
-			if g, err = r.create(ctx, dir, theirs.Hash()); err != nil {
+			if g, err = r.create(ctx, dir, theirs.Hash(), from); err != nil {
 				return err
 			}
 		}

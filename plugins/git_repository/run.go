@@ -30,15 +30,16 @@ var overrides = [][2]string{
 	{"safe.directory", "*"},
 }
 
-// environment returns git's environment, without the user's configuration.
-func (r *repository) environment(top string) []string {
+// environment returns git's environment, without the user's configuration, and with more settings than overrides.
+func (r *repository) environment(top string, more ...[2]string) []string {
+	settings := slices.Concat(overrides, more)
 	env := []string{
 		"GIT_DIR=" + filepath.Join(top, ".git"), "GIT_WORK_TREE=" + top, "GIT_CONFIG_GLOBAL=" + os.DevNull,
 		"GIT_CONFIG_NOSYSTEM=1", "GIT_ATTR_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "GIT_EDITOR=:", "GIT_PAGER=cat",
 		"GIT_ALLOW_PROTOCOL=none", "GIT_NO_LAZY_FETCH=1", "GIT_LITERAL_PATHSPECS=1", "TZ=UTC",
-		"GIT_CONFIG_COUNT=" + strconv.Itoa(len(overrides)),
+		"GIT_CONFIG_COUNT=" + strconv.Itoa(len(settings)),
 	}
-	for i, o := range overrides {
+	for i, o := range settings {
 		env = append(env, "GIT_CONFIG_KEY_"+strconv.Itoa(i)+"="+o[0], "GIT_CONFIG_VALUE_"+strconv.Itoa(i)+"="+o[1])
 	}
 	return append(env, inherited("PATH", "HOME", "USER", "LOGNAME", "TMPDIR", "SystemRoot", "PATHEXT", "TEMP", "TMP")...)

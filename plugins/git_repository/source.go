@@ -4,7 +4,6 @@ import (
 	"errors"
 	"net/url"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
@@ -22,17 +21,6 @@ type source struct {
 	url      string      // as git's own programs get it, as an argument too
 	settings [][2]string // settings of git: name and value
 	secrets  []string    // NAME=VALUE
-}
-
-// environment returns the variables that contain the settings and secrets.
-func (s source) environment() []string {
-	settings := append([][2]string{{"remote." + sourceName + ".url", s.url}}, s.settings...)
-	env := []string{"GIT_CONFIG_COUNT=" + strconv.Itoa(len(overrides)+len(settings))}
-	for i, setting := range settings {
-		n := strconv.Itoa(len(overrides) + i)
-		env = append(env, "GIT_CONFIG_KEY_"+n+"="+setting[0], "GIT_CONFIG_VALUE_"+n+"="+setting[1])
-	}
-	return append(env, s.secrets...)
 }
 
 // credentialHelper gives git the name and password of a URL (gitcredentials(7)).
@@ -56,10 +44,7 @@ func (r *repository) source(from string) (source, error) {
 		if expanded {
 			_, after, _ := strings.Cut(written.Text(), "://")
 			before, writtenPath, _ := strings.Cut(after, "/")
-			_, writtenHost, ok := cutLast(before, "@")
-			if !ok {
-				writtenHost = before
-			}
+			_, writtenHost, _ := cutLast(before, "@")
 			if plain(writtenHost) != host || plain(writtenPath) != path {
 				return source{}, misplaced("https")
 			}
