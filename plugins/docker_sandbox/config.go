@@ -10,6 +10,7 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonvalue"
+	"github.com/domarkx/domarkx/plugins/beneath"
 	"github.com/domarkx/domarkx/plugins/docker_sandbox/engineapi"
 )
 
@@ -152,21 +153,19 @@ func parseMount(env domarkx.Env, v jsonvalue.Value) (engineapi.Mount, error) {
 	m.Source = resolved
 	if !slices.ContainsFunc(env.Allow.Mounts, func(allowed string) bool {
 		allowed, err := filepath.EvalSymlinks(allowed)
-		return err == nil && within(allowed, resolved)
+		return err == nil && beneath.Within(resolved, allowed)
 	}) {
 		return m, fmt.Errorf("source %q is not allowed: %w; to let containers see it, git config --add domarkx.allowMount %q",
 			source, domarkx.ErrInvalid, resolved)
 	}
 	for _, forbidden := range append(slices.Clone(env.Forbidden), env.Dir) {
-		if real, err := filepath.EvalSymlinks(forbidden); err == nil {
-			forbidden = real
-		}
-		if within(forbidden, resolved) || within(resolved, forbidden) {
+		forbidden = beneath.Resolve(forbidden)
+		if beneath.Within(resolved, forbidden) || beneath.Within(forbidden, resolved) {
 			return m, fmt.Errorf("source %q overlaps %q, which containers may not access: %w", source, forbidden, domarkx.ErrInvalid)
 		}
 	}
 	for _, own := range []string{"/", agentDir, "/proc", "/sys", "/dev"} {
-		if m.Target == own || own != "/" && within(own, m.Target) {
+		if m.Target == own || own != "/" && beneath.Within(m.Target, own) {
 			return m, fmt.Errorf("target %q is reserved in the container: %w", m.Target, domarkx.ErrInvalid)
 		}
 	}
@@ -175,10 +174,4 @@ func parseMount(env domarkx.Env, v jsonvalue.Value) (engineapi.Mount, error) {
 		env.Warn(fmt.Sprintf("resource %q: %q is read-only here, since this copy of the workspace is private", env.Resource, m.Target))
 	}
 	return m, nil
-}
-
-// within reports whether path is directory or lies below it.
-func within(directory, path string) bool {
-	rel, err := filepath.Rel(directory, path)
-	return err == nil && filepath.IsLocal(rel)
 }

@@ -6,11 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/domarkx/domarkx/plugins"
-	"github.com/domarkx/domarkx/plugins/docker_sandbox/engineapi"
+	"github.com/domarkx/domarkx/plugins/beneath"
 )
 
 // leftoversTimeout limits how long Leftovers waits for an engine.
@@ -21,9 +20,9 @@ const leftoversTimeout = 2 * time.Second
 func (p *Plugin) Leftovers(ctx context.Context, root string) ([]plugins.Leftover, error) {
 	asked, cancel := context.WithTimeout(ctx, cmp.Or(p.wait, leftoversTimeout))
 	defer cancel()
-	e, err := answering(asked)
-	if err != nil || e == nil {
-		return nil, err
+	e, err := connect(asked, program{})
+	if err != nil {
+		return nil, nil // no engine answers; Open says why
 	}
 	defer e.Client.Close()
 	host, err := os.Hostname()
@@ -37,38 +36,31 @@ func (p *Plugin) Leftovers(ctx context.Context, root string) ([]plugins.Leftover
 	if err != nil || len(list) == 0 {
 		return nil, err
 	}
-	// Open stores the state before it creates the container, so a container listed above is in a state by now.
-	live, err := instancesBelow(ctx, root)
+	// Open stores the state before it creates the container, so a container listed above is in a state by now, wherever a renamed
+	// workspace has moved that. If one cannot be read, its container may be in use.
+	live := map[string]bool{}
+	err = plugins.EachState(ctx, root, "state.json", func(data []byte) error {
+		var s struct{ Instance string }
+		var other *json.UnmarshalTypeError // of another type of resource
+		if err := json.Unmarshal(data, &s); err != nil && !errors.As(err, &other) {
+			return err
+		}
+		live[s.Instance] = true
+		return nil
+	})
 	if err != nil {
 		return nil, err
 	}
 	var leftovers []plugins.Leftover
 	for _, c := range list {
 		dir := c.Labels[labelDir]
-		if !within(root, dir) || live[c.Labels[labelInstance]] {
+		if !beneath.Within(dir, root) || live[c.Labels[labelInstance]] {
 			continue
 		}
 		leftovers = append(leftovers, plugins.Leftover{What: "container " + short(c.ID), ID: c.ID,
 			Workspace: c.Labels[labelWorkspace], Resource: c.Labels[labelResource], Dir: dir})
 	}
 	return leftovers, nil
-}
-
-// answering connects to the engine and returns nil if none answers. It does not wait if the socket does not exist.
-func answering(ctx context.Context) (*engine, error) {
-	c, err := engineapi.New(os.Getenv)
-	if err != nil {
-		return nil, nil // Open reports the error
-	}
-	path, local := strings.CutPrefix(c.Host(), "unix://")
-	if _, err := os.Stat(path); local && err != nil {
-		return nil, nil
-	}
-	e, err := connect(ctx, program{})
-	if err != nil {
-		return nil, nil
-	}
-	return e, nil
 }
 
 // RemoveLeftover removes a container that [Plugin.Leftovers] returned.
@@ -79,20 +71,4 @@ func (p *Plugin) RemoveLeftover(ctx context.Context, o plugins.Leftover) error {
 	}
 	defer e.Client.Close()
 	return e.remove(ctx, o.ID)
-}
-
-// instancesBelow reads the states of the resources below root, wherever a renamed workspace has
-// moved them. It fails if a state cannot be read, because the container may then be in use.
-func instancesBelow(ctx context.Context, root string) (map[string]bool, error) {
-	live := map[string]bool{}
-	err := plugins.EachState(ctx, root, "state.json", func(data []byte) error {
-		var s struct{ Instance string }
-		var other *json.UnmarshalTypeError // of another type of resource
-		if err := json.Unmarshal(data, &s); err != nil && !errors.As(err, &other) {
-			return err
-		}
-		live[s.Instance] = true
-		return nil
-	})
-	return live, err
 }

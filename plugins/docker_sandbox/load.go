@@ -152,19 +152,14 @@ func (r *resource) fill(ctx context.Context, i engineapi.Image, id string, put *
 	}
 	base := newBaseline(entries)
 	err = s.guard(ctx, func() error {
-		app, err := s.Apply()
-		for _, path := range put.Deleted {
-			if err == nil {
-				err = app.Delete(path)
+		return s.Apply(func(app *agent.Application) error {
+			for _, path := range put.Deleted {
+				if err := app.Delete(path); err != nil {
+					return err
+				}
 			}
-		}
-		if err == nil {
-			err = fill(app)
-		}
-		if err == nil {
-			err = app.Finish()
-		}
-		return err
+			return fill(app)
+		})
 	})
 	if err != nil {
 		return s, nil, nil, fmt.Errorf("fill container %.12s: %w", id, err)

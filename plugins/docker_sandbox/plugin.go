@@ -110,7 +110,8 @@ func (r *resource) open(ctx context.Context) error {
 	fresh := r.state.Container == ""
 	if !fresh {
 		found, err = r.engine.Inspect(ctx, r.state.Container)
-		fresh = errors.Is(err, engineapi.ErrNotFound) && !r.state.Dirty && !r.hasLast() // nothing ran in it yet
+		_, missing := os.Lstat(lastFile(r.env.Dir, r.state.Container))                    // it was neither committed nor loaded
+		fresh = errors.Is(err, engineapi.ErrNotFound) && !r.state.Dirty && missing != nil // nothing ran in it yet
 	}
 	if fresh {
 		if r.image, err = r.engine.image(ctx, r.config.Image); err != nil {
@@ -149,12 +150,6 @@ func (r *resource) open(ctx context.Context) error {
 		}
 	}
 	return r.reconfigure(ctx)
-}
-
-// hasLast reports whether the container was committed or loaded before.
-func (r *resource) hasLast() bool {
-	_, err := os.Lstat(lastFile(r.env.Dir, r.state.Container))
-	return err == nil
 }
 
 // markLost records that the container is not on the engine. If this is the engine that had it,

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx/format/domarkx"
-	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/plugins"
 	"github.com/domarkx/domarkx/plugins/docker_sandbox/agent"
 	"github.com/domarkx/domarkx/plugins/docker_sandbox/engineapi"
@@ -206,10 +205,7 @@ func (r *resource) Execute(ctx context.Context, call domarkx.Call) (domarkx.Resu
 	if call.Tool != "run_command" {
 		return domarkx.Result{}, domarkx.NewToolError(domarkx.CodeUnknownTool, "docker_sandbox has no tool %q, only run_command", call.Tool)
 	}
-	command, ok := call.Arguments.Get("command")
-	if !ok || command.Kind() != jsonvalue.String {
-		return domarkx.Result{}, domarkx.NewToolError(domarkx.CodeInvalid, "run_command needs a command, a string")
-	}
+	command, _ := call.Arguments.Get("command")
 	if own, ok := plugins.OwnTimeout(call.Arguments); ok {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, own)
@@ -307,16 +303,10 @@ func (r *resource) command(ctx context.Context, args []string, spool *toolresult
 	if said := s.stderr.String(); said != "" {
 		message += "; the agent reported: " + said
 	}
-	if r.outOfMemory(ctx) {
+	if found, err := r.engine.Inspect(ctx, r.state.Container); err == nil && found.OOMKilled && !found.Running {
 		message += "; it used " + limit.Memory.Over(r.config.Memory)
 	}
 	return 0, errors.Join(&domarkx.ToolError{Code: domarkx.CodeFailed, Message: message}, r.stop(ctx))
-}
-
-// outOfMemory reports whether the engine says that the container ran out of memory.
-func (r *resource) outOfMemory(ctx context.Context) bool {
-	found, err := r.engine.Inspect(ctx, r.state.Container)
-	return err == nil && found.OOMKilled && !found.Running
 }
 
 // program returns a command with the environment, directory and user of the image.

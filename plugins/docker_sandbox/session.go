@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"sync"
 
 	"github.com/domarkx/domarkx/plugins/docker_sandbox/agent"
 	"github.com/domarkx/domarkx/plugins/docker_sandbox/engineapi"
@@ -18,8 +17,6 @@ type session struct {
 	engine *engine
 	id     string
 	attach io.ReadWriteCloser
-	out    *io.PipeReader
-	copied chan struct{}
 	stderr *tail
 }
 
@@ -30,14 +27,8 @@ func (e *engine) start(ctx context.Context, id string, i engineapi.Image) (*sess
 	if err != nil {
 		return nil, fmt.Errorf("attach to container %.12s: %w", id, e.explain(err))
 	}
-	out, in := io.Pipe()
-	s := &session{engine: e, id: id, attach: attach, out: out, copied: make(chan struct{}), stderr: &tail{}}
-	s.Client = agent.NewClient(out, attach)
-	go func() {
-		defer close(s.copied)
-		err := engineapi.Demultiplex(in, s.stderr, attach)
-		in.CloseWithError(err) // nil is io.EOF
-	}()
+	s := &session{engine: e, id: id, attach: attach, stderr: &tail{}}
+	s.Client = agent.NewClient(engineapi.Output(attach, s.stderr), attach)
 	if err := e.Start(ctx, id); err != nil {
 		err = fmt.Errorf("start container %.12s: %w", id, e.explain(err))
 		return nil, errors.Join(err, s.end(ctx))
@@ -79,22 +70,13 @@ func (s *session) freeze(ctx context.Context) (f agent.Frozen, err error) {
 func (s *session) end(ctx context.Context) error {
 	err := s.engine.kill(ctx, s.id)
 	s.attach.Close()
-	s.out.CloseWithError(errEnded)
-	<-s.copied
 	return err
 }
 
-var errEnded = errors.New("the container was stopped")
-
 // A tail keeps the last bytes that were written to it.
-type tail struct {
-	mu   sync.Mutex
-	last []byte
-}
+type tail struct{ last []byte }
 
 func (t *tail) Write(p []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	t.last = append(t.last, p...)
 	const most = 2 << 10
 	if n := len(t.last); n > most {
@@ -103,8 +85,4 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (t *tail) String() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return strings.TrimSpace(string(t.last))
-}
+func (t *tail) String() string { return strings.TrimSpace(string(t.last)) }

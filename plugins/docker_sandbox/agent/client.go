@@ -96,7 +96,8 @@ func (c *Client) Run(ctx context.Context, command Command, w io.Writer) (code in
 	kill := sync.OnceFunc(func() { _ = c.out.write(kindKill, nil) }) // who reads the answer notices a broken connection
 	stop := context.AfterFunc(ctx, kill)
 	d := c.answer()
-	_, unwritten := io.Copy(struct{ io.Writer }{w}, d) // a Write for each piece
+	// Without the method ReadFrom that w may have, each piece is written as it arrives.
+	_, unwritten := io.Copy(struct{ io.Writer }{w}, d)
 	if d.err == nil { // w failed
 		kill()
 		err = d.drain()
@@ -199,20 +200,24 @@ func (c *Client) send(kind byte, paths []string) error {
 	return c.out.write(kindEnd, nil)
 }
 
-// An Application is a sequence of changes to the container's files. The caller must call Finish, even after an error.
-type Application struct {
-	c     *Client
-	out   *frameWriter
-	flush func() error
-}
+// An Application is a sequence of changes to the container's files.
+type Application struct{ out *frameWriter }
 
-// Apply starts a sequence of changes.
-func (c *Client) Apply() (*Application, error) {
+// Apply makes the changes that change asks for, in their order. It returns the first error, after which the changes that follow
+// are not made. After an error of change the client is unusable.
+func (c *Client) Apply(change func(*Application) error) error {
 	if err := c.out.write(kindApply, nil); err != nil {
-		return nil, err
+		return err
 	}
 	w := bufio.NewWriterSize(c.out.w, maxFrame)
-	return &Application{c: c, out: &frameWriter{w: w}, flush: w.Flush}, nil
+	a := &Application{&frameWriter{w: w}}
+	if err := change(a); err != nil {
+		return err
+	}
+	if err := errors.Join(a.out.write(kindEnd, nil), w.Flush()); err != nil {
+		return err
+	}
+	return c.answer().end(nil)
 }
 
 // Delete removes a path and everything below it. It does nothing if the path does not exist.
@@ -233,12 +238,4 @@ func (a *Application) Put(e *Entry, content io.Reader) error {
 		return err
 	}
 	return a.out.write(kindEnd, nil)
-}
-
-// Finish waits until all changes are made, and returns the first error.
-func (a *Application) Finish() error {
-	if err := errors.Join(a.out.write(kindEnd, nil), a.flush()); err != nil {
-		return err
-	}
-	return a.c.answer().end(nil)
 }

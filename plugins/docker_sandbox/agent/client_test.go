@@ -55,15 +55,12 @@ func expect(t *testing.T, what string, err error, says string, request bool) {
 
 const violated = "violated its protocol"
 
-// TestAnswersWithoutData checks what Hello, Thaw and Finish make of answers.
+// TestAnswersWithoutData checks what Hello, Thaw and Apply make of answers.
 func TestAnswersWithoutData(t *testing.T) {
 	for name, call := range map[string]func(c *agent.Client) error{
 		"Hello": func(c *agent.Client) error { return c.Hello([]string{"data"}) },
 		"Thaw":  (*agent.Client).Thaw,
-		"Finish": func(c *agent.Client) error {
-			a, err := c.Apply()
-			return errors.Join(err, a.Finish())
-		},
+		"Apply": func(c *agent.Client) error { return c.Apply(func(*agent.Application) error { return nil }) },
 	} {
 		for answer, want := range map[string]string{
 			end + "rest": "", frame('!', "no room"): "no room", frame('D', "x") + end: violated, frame('X', "{}"): violated, "": "EOF", end[:3]: "EOF", frame('D', ""): "EOF",
@@ -274,9 +271,8 @@ func TestBrokenConnection(t *testing.T) {
 	_, frozen := c.Freeze()
 	_, run := c.Run(t.Context(), agent.Command{Args: []string{"x"}}, io.Discard)
 	_, sums := c.Hash([]string{"a"})
-	_, apply := c.Apply()
 	for name, err := range map[string]error{
-		"Hello": c.Hello(nil), "Freeze": frozen, "Thaw": c.Thaw(), "Run": run, "Scan": c.Scan(nil), "Hash": sums, "Apply": apply,
+		"Hello": c.Hello(nil), "Freeze": frozen, "Thaw": c.Thaw(), "Run": run, "Scan": c.Scan(nil), "Hash": sums, "Apply": c.Apply(nil),
 		"Read": c.Read([]string{"a"}, func(int, io.Reader) error { return nil }),
 	} {
 		if !errors.Is(err, gone) {

@@ -16,8 +16,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// hash answers a request with the SHA-256 of each file.
-func (s *server) hash(ctx context.Context) error {
+// each calls do with each file of a request, or with the reason why it cannot be opened.
+func (s *server) each(ctx context.Context, do func(*os.File, error) error) error {
 	paths, err := s.paths(ctx)
 	if err != nil {
 		return err
@@ -25,54 +25,45 @@ func (s *server) hash(ctx context.Context) error {
 	f := newDirOpener(s.root)
 	defer f.close()
 	for _, path := range paths {
-		sum, err := sumFile(f, path)
-		if err != nil {
-			return err
+		file, err := f.openFile(path)
+		err = do(file, err)
+		if file != nil {
+			file.Close()
 		}
-		if err := s.out.write(kindData, sum[:]); err != nil {
+		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func sumFile(f *dirOpener, path string) (sum [sha256.Size]byte, err error) {
-	file, err := f.openFile(path)
-	if err != nil {
-		return sum, err
-	}
-	defer file.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, sparse.Reader(int(file.Fd()), math.MaxInt64)); err != nil {
-		return sum, err
-	}
-	h.Sum(sum[:0])
-	return sum, nil
+// hash sends the SHA-256 of each file.
+func (s *server) hash(ctx context.Context) error {
+	return s.each(ctx, func(file *os.File, err error) error {
+		if err != nil {
+			return err
+		}
+		h := sha256.New()
+		if _, err := io.Copy(h, sparse.Reader(int(file.Fd()), math.MaxInt64)); err != nil {
+			return err
+		}
+		return s.out.write(kindData, h.Sum(nil))
+	})
 }
 
 // read answers a request with the content of each file.
 func (s *server) read(ctx context.Context) error {
-	paths, err := s.paths(ctx)
-	if err != nil {
-		return err
-	}
-	f := newDirOpener(s.root)
-	defer f.close()
 	// No other goroutine writes during this request, so small answers can be buffered.
 	w := bufio.NewWriterSize(s.out.w, 1<<16)
 	out := &frameWriter{w: w}
 	buffer := make([]byte, maxFrame)
-	for _, path := range paths {
-		file, err := f.openFile(path)
+	err := s.each(ctx, func(file *os.File, err error) error {
 		if err == nil {
 			_, err = io.CopyBuffer(out, sparse.Reader(int(file.Fd()), math.MaxInt64), buffer)
-			file.Close()
 		}
-		if err := out.answer(nil, err); err != nil {
-			return err
-		}
-	}
-	return w.Flush()
+		return out.answer(nil, err)
+	})
+	return errors.Join(err, w.Flush())
 }
 
 // dirOpener opens the directories of paths component by component, because a path may be longer than PATH_MAX and symbolic

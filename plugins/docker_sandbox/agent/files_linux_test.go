@@ -20,14 +20,12 @@ import (
 // apply makes changes and returns the error of the agent.
 func (c *container) apply(changes func(a *agent.Application) error) error {
 	c.t.Helper()
-	a, err := c.Apply()
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	if err := changes(a); err != nil {
-		c.t.Fatal(err)
-	}
-	return a.Finish()
+	return c.Apply(func(a *agent.Application) error {
+		if err := changes(a); err != nil {
+			c.t.Fatal(err)
+		}
+		return nil
+	})
 }
 
 // list returns the files below a directory of the container, one per line.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
@@ -19,35 +18,33 @@ func (s *server) scan() error {
 	if err != nil {
 		return err
 	}
-	out := bufio.NewWriterSize(s.out, maxFrame/2)
-	w := walker{
-		skip: func(path string) bool { return mounts[path] && !slices.Contains(s.keep, path) },
-		yield: func(e *Entry) error {
-			_, err := out.Write(AppendEntry(nil, e))
-			return err
-		},
-	}
+	w := walker{bufio.NewWriterSize(s.out, maxFrame/2), func(path string) bool { return mounts[path] && !slices.Contains(s.keep, path) }}
 	fd, err := open(unix.AT_FDCWD, s.root, unix.O_RDONLY|unix.O_DIRECTORY)
 	if err != nil {
 		return &os.PathError{Op: "open", Path: s.root, Err: err}
 	}
 	defer unix.Close(fd)
-	root, err := lstat(fd, ".", "")
-	if err != nil {
-		return err
-	}
-	if err := w.yield(&root); err != nil {
+	if _, err := w.send(fd, ".", ""); err != nil {
 		return err
 	}
 	if err := w.walk(fd, ""); err != nil {
 		return err
 	}
-	return out.Flush()
+	return w.out.Flush()
 }
 
 type walker struct {
-	skip  func(path string) bool
-	yield func(*Entry) error
+	out  *bufio.Writer
+	skip func(path string) bool
+}
+
+// send sends the entry of a file in an open directory.
+func (w *walker) send(dir int, name, path string) (Entry, error) {
+	e, err := lstat(dir, name, path)
+	if err == nil {
+		_, err = w.out.Write(AppendEntry(nil, &e))
+	}
+	return e, err
 }
 
 // walk sends the entries below the open directory at path.
@@ -64,14 +61,11 @@ func (w *walker) walk(fd int, path string) error {
 		if w.skip(at) {
 			continue
 		}
-		e, err := lstat(fd, name, at)
+		e, err := w.send(fd, name, at)
 		if errors.Is(err, unix.ENOENT) {
 			continue // overlayfs lists whiteouts of the lowest layer, but they do not exist
 		}
 		if err != nil {
-			return err
-		}
-		if err := w.yield(&e); err != nil {
 			return err
 		}
 		if e.Type != domarkx.Directory {
@@ -205,29 +199,14 @@ func mountPoints() (map[string]bool, error) {
 		return nil, err
 	}
 	points := map[string]bool{}
+	unescape := strings.NewReplacer(`\011`, "\t", `\012`, "\n", `\040`, " ", `\043`, "#", `\134`, `\`) // what the kernel escapes
 	for line := range strings.Lines(string(data)) {
 		// 36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw (proc_pid_mountinfo(5))
 		if fields := strings.Fields(line); len(fields) > 4 {
-			if path := strings.TrimPrefix(unescape(fields[4]), "/"); path != "" {
+			if path := strings.TrimPrefix(unescape.Replace(fields[4]), "/"); path != "" {
 				points[path] = true
 			}
 		}
 	}
 	return points, nil
-}
-
-// unescape decodes octal escapes (\ooo).
-func unescape(s string) string {
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		if s[i] == '\\' && i+3 < len(s) {
-			if c, err := strconv.ParseUint(s[i+1:i+4], 8, 8); err == nil {
-				b.WriteByte(byte(c))
-				i += 3
-				continue
-			}
-		}
-		b.WriteByte(s[i])
-	}
-	return b.String()
 }

@@ -11,7 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -65,21 +65,16 @@ func Start() (_ *Engine, err error) {
 		"-H", e.Host, "--bridge", "none", "--iptables=false", "--ip6tables=false", "--group", fmt.Sprint(os.Getgid()))
 	cmd.Stdout, cmd.Stderr = log, log
 	ended := make(chan error, 1)
-	started := make(chan error, 1)
 	go func() {
-		// The parent-death signal is sent when the thread that started the process ends (prctl(2)).
-		runtime.LockOSThread()
-		err := cmd.Start()
-		started <- err
-		if err == nil {
-			ended <- cmd.Wait()
-		}
+		runtime.LockOSThread() // the parent-death signal is sent when the thread that started the process ends (prctl(2))
+		ended <- cmd.Run()
 	}()
-	if err := <-started; err != nil {
-		return nil, fmt.Errorf("start a Docker engine: %w", err)
-	}
 	e.stop = func() error {
-		if err := asRoot("kill", strconv.Itoa(cmd.Process.Pid)).Run(); err != nil {
+		pid, err := os.ReadFile(dir + "/pid")
+		if err == nil {
+			err = asRoot("kill", strings.TrimSpace(string(pid))).Run()
+		}
+		if err != nil {
 			return err
 		}
 		select {
@@ -89,7 +84,7 @@ func Start() (_ *Engine, err error) {
 			}
 			return err
 		case <-time.After(30 * time.Second):
-			return errors.Join(errors.New("the Docker engine does not end"), cmd.Process.Kill())
+			return errors.New("the Docker engine does not end")
 		}
 	}
 	deadline := time.After(60 * time.Second)

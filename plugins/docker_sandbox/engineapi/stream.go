@@ -12,7 +12,7 @@ import (
 )
 
 // Attach connects to the standard streams of a container, running or not. What is written is its input; what is read is its
-// output, for [Demultiplex]. The connection outlives ctx.
+// output, for [Output]. The connection outlives ctx.
 func (c *Client) Attach(ctx context.Context, id string) (io.ReadWriteCloser, error) {
 	answer, err := c.send(ctx, http.MethodPost, "/containers/"+id+"/attach",
 		url.Values{"stream": {"1"}, "stdin": {"1"}, "stdout": {"1"}, "stderr": {"1"}}, http.NoBody,
@@ -29,34 +29,45 @@ func (c *Client) Attach(ctx context.Context, id string) (io.ReadWriteCloser, err
 	return stream, nil
 }
 
-// Demultiplex copies the output of a container without a terminal until its end. Each piece has a header: its stream, three
-// zero bytes, and its size, big-endian.
-func Demultiplex(stdout, stderr io.Writer, from io.Reader) error {
-	const size = 32 << 10 // engines send no more in one piece
-	in, header, buffer := bufio.NewReaderSize(from, size), make([]byte, 8), make([]byte, size)
-	for {
-		if _, err := io.ReadFull(in, header); errors.Is(err, io.EOF) {
-			return nil
-		} else if err != nil {
-			return err
+// Output returns a reader of the standard output of a container without a terminal. It writes the standard error that comes
+// in between to stderr. Each piece of from has a header: its stream, three zero bytes, and its size, big-endian.
+func Output(from io.Reader, stderr io.Writer) io.Reader {
+	return &output{in: bufio.NewReaderSize(from, 32<<10), stderr: stderr} // engines send no more in one piece
+}
+
+type output struct {
+	in     *bufio.Reader
+	stderr io.Writer
+	left   int64 // bytes of the standard output before the next header
+}
+
+func (o *output) Read(p []byte) (int, error) {
+	for o.left == 0 {
+		header := make([]byte, 8)
+		if _, err := io.ReadFull(o.in, header); err != nil {
+			return 0, err
 		}
-		piece := &io.LimitedReader{R: in, N: int64(binary.BigEndian.Uint32(header[4:]))}
-		to := stdout
+		size := int64(binary.BigEndian.Uint32(header[4:]))
 		switch header[0] {
 		case 1:
+			o.left = size
 		case 2:
-			to = stderr
+			if n, err := io.Copy(o.stderr, io.LimitReader(o.in, size)); err != nil {
+				return 0, err
+			} else if n < size {
+				return 0, io.ErrUnexpectedEOF
+			}
 		case 3:
-			message, err := io.ReadAll(io.LimitReader(piece, maxError))
-			return errors.Join(fmt.Errorf("the engine reported: %s", message), err)
+			message, err := io.ReadAll(io.LimitReader(o.in, min(size, maxError)))
+			return 0, errors.Join(fmt.Errorf("the engine reported: %s", message), err)
 		default:
-			return fmt.Errorf("the engine sent output of a stream %d, which the API does not have", header[0])
-		}
-		if _, err := io.CopyBuffer(to, piece, buffer); err != nil {
-			return err
-		}
-		if piece.N > 0 {
-			return io.ErrUnexpectedEOF
+			return 0, fmt.Errorf("the engine sent output of a stream %d, which the API does not have", header[0])
 		}
 	}
+	n, err := o.in.Read(p[:min(int64(len(p)), o.left)])
+	o.left -= int64(n)
+	if errors.Is(err, io.EOF) {
+		err = io.ErrUnexpectedEOF
+	}
+	return n, err
 }

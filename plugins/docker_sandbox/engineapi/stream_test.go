@@ -63,7 +63,7 @@ func TestAttach(t *testing.T) {
 	}
 }
 
-func TestDemultiplex(t *testing.T) {
+func TestOutput(t *testing.T) {
 	piece := func(stream byte, text string) string {
 		return string([]byte{stream, 0, 0, 0, byte(len(text) >> 24), byte(len(text) >> 16), byte(len(text) >> 8), byte(len(text))}) + text
 	}
@@ -79,25 +79,26 @@ func TestDemultiplex(t *testing.T) {
 		{name: "a stream that is not one", from: piece(9, "a"), want: "stream 9"},
 	} {
 		var stdout, stderr bytes.Buffer
-		err := engineapi.Demultiplex(&stdout, &stderr, iotest.HalfReader(strings.NewReader(test.from)))
+		_, err := io.Copy(&stdout, engineapi.Output(iotest.HalfReader(strings.NewReader(test.from)), &stderr))
 		if stdout.String() != test.out || stderr.String() != test.err || (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %.50q, %.50q, %v", test.name, stdout.String(), stderr.String(), err)
 		}
 	}
 	broken := errors.New("broken")
-	if err := engineapi.Demultiplex(io.Discard, io.Discard, iotest.ErrReader(broken)); !errors.Is(err, broken) {
+	if _, err := io.ReadAll(engineapi.Output(iotest.ErrReader(broken), io.Discard)); !errors.Is(err, broken) {
 		t.Errorf("a broken connection: %v", err)
 	}
 }
 
-// FuzzDemultiplex checks that no input, whatever sizes it names, becomes more output than it has bytes.
-func FuzzDemultiplex(f *testing.F) {
+// FuzzOutput checks that no input, whatever sizes it names, becomes more output than it has bytes.
+func FuzzOutput(f *testing.F) {
 	f.Add([]byte("\x01\x00\x00\x00\x00\x00\x00\x01a\x02\x00\x00\x00\x00\x00\x00\x01b"))
 	f.Add([]byte("\x03\x00\x00\x00\xff\xff\xff\xffa"))
 	f.Fuzz(func(t *testing.T, from []byte) {
-		var out bytes.Buffer
-		if err := engineapi.Demultiplex(&out, &out, bytes.NewReader(from)); out.Len() > len(from) || err == nil && len(from)%8 != out.Len()%8 {
-			t.Errorf("%d bytes of %d, %v", out.Len(), len(from), err)
+		var stderr bytes.Buffer
+		stdout, err := io.ReadAll(engineapi.Output(bytes.NewReader(from), &stderr))
+		if n := len(stdout) + stderr.Len(); n > len(from) || err == nil && len(from)%8 != n%8 {
+			t.Errorf("%d bytes of %d, %v", n, len(from), err)
 		}
 	})
 }
