@@ -61,10 +61,6 @@ type progress struct {
 	over    bool            // the program ended or closed its files before
 }
 
-func newPipes(p *process.Program, l limits, forget func()) *pipes {
-	return &pipes{program: p, in: bufio.NewReaderSize(p.Stdout, 64<<10), limit: l.message, grace: l.grace, forget: forget}
-}
-
 func (p *pipes) Connect(context.Context) (sdk.Connection, error) { return p, nil }
 
 // SessionID returns "".

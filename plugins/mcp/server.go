@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -97,7 +98,7 @@ func (r *resource) startProgram() (*pipes, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := newPipes(p, r.limits, forget)
+	c := &pipes{program: p, in: bufio.NewReaderSize(p.Stdout, 64<<10), limit: r.limits.message, grace: r.limits.grace, forget: forget}
 	c.stray = func(line string) {
 		r.env.Warn(fmt.Sprintf("the server of %q wrote to its standard output what is no message, such as %q; it is ignored", r.env.Resource, shorten(plainText(r.env.Redact(line)), 80)))
 	}
