@@ -21,10 +21,6 @@ const errorFD = 4
 
 // forkConfined starts this program to confine itself and execute the command.
 func (c command) forkConfined() (int, error) {
-	spec, err := c.encode()
-	if err != nil {
-		return 0, err
-	}
 	var files pipes
 	defer files.close()
 	commandR, commandW := files.open()
@@ -37,10 +33,9 @@ func (c command) forkConfined() (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	if _, err := commandW.Write(spec); err != nil {
+	if err := c.write(commandW); err != nil {
 		return 0, fmt.Errorf("confining the command to its directory: %w", err)
 	}
-	commandW.Close()
 	said, err := io.ReadAll(errorR)
 	if err == nil && len(said) > 0 {
 		err = fmt.Errorf("%s", said)

@@ -20,22 +20,14 @@ type relation struct {
 
 // relations returns all visible processes by pid (proc(5)).
 func relations() map[int]relation {
-	proc, err := os.Open("/proc")
-	if err != nil {
-		return nil
-	}
-	defer proc.Close()
-	names, err := proc.Readdirnames(-1)
-	if err != nil {
-		return nil
-	}
+	names, _ := os.ReadDir("/proc")
 	all := map[int]relation{}
 	for _, name := range names {
-		pid, err := strconv.Atoi(name)
+		pid, err := strconv.Atoi(name.Name())
 		if err != nil {
 			continue
 		}
-		data, err := os.ReadFile("/proc/" + name + "/stat")
+		data, err := os.ReadFile("/proc/" + name.Name() + "/stat")
 		if err != nil {
 			continue
 		}

@@ -1,9 +1,9 @@
 package process
 
 import (
-	"bytes"
 	"encoding/gob"
 	"encoding/json"
+	"errors"
 	"io"
 	"os"
 	"os/exec"
@@ -26,23 +26,17 @@ const (
 	reportFD   = 5 // writes reports as JSON
 )
 
-// encode encodes a command for another process of this program. It does not use JSON,
+// write passes a command to another process of this program. It does not use JSON,
 // since paths and arguments may not be UTF-8.
-func (c command) encode() ([]byte, error) {
-	var b bytes.Buffer
-	err := gob.NewEncoder(&b).Encode(c)
-	return b.Bytes(), err
+func (c command) write(to *os.File) error {
+	return errors.Join(gob.NewEncoder(to).Encode(c), to.Close())
 }
 
 // givenCommand reads the command that was passed to this process.
-func givenCommand() (command, error) {
+func givenCommand() (c command, err error) {
 	input := os.NewFile(commandFD, "command")
 	defer input.Close()
-	var c command
-	data, err := io.ReadAll(input)
-	if err == nil {
-		err = gob.NewDecoder(bytes.NewReader(data)).Decode(&c)
-	}
+	err = gob.NewDecoder(input).Decode(&c)
 	return c, err
 }
 
@@ -61,15 +55,11 @@ func (c *command) begin(in, out, errs *os.File) (*process, error) {
 	if c.Confined {
 		c.Sockets, c.SocketDirs, c.Hidden = resolve(c.Sockets), c.socketDirectories(), resolve(c.Hidden)
 	}
-	spec, err := c.encode()
-	if err != nil {
-		return nil, err
-	}
 	var files pipes
 	commandR, commandW := files.open()
 	lifelineR, lifeline := files.open()
 	reports, reportW := files.open()
-	err = files.err
+	err := files.err
 	var left *heir
 	if err == nil && !c.Namespace {
 		left, err = newHeir()
@@ -103,10 +93,8 @@ func (c *command) begin(in, out, errs *os.File) (*process, error) {
 	for _, theirs := range cmd.ExtraFiles {
 		theirs.Close()
 	}
-	go func() {
-		_, _ = commandW.Write(spec) // fails if the supervisor has ended, which its reports show
-		commandW.Close()
-	}()
+	spec := *c
+	go func() { _ = spec.write(commandW) }() // fails if the supervisor has ended, which its reports show
 	return &process{cmd: cmd, namespace: c.Namespace, lifeline: lifeline, heir: left,
 		reports: reports, decoder: json.NewDecoder(io.LimitReader(reports, maxReport))}, nil
 }

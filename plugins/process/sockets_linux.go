@@ -1,7 +1,6 @@
 package process
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"maps"
@@ -54,20 +53,15 @@ func (c command) hideSockets() error {
 // boundSockets returns the absolute paths to which sockets are bound (proc_net(5)). The
 // sockets may have been removed or replaced.
 func boundSockets() ([]string, error) {
-	f, err := os.Open("/proc/net/unix")
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
+	list, err := os.ReadFile("/proc/net/unix")
 	paths := map[string]bool{}
-	lines := bufio.NewScanner(f)
-	for lines.Scan() {
+	for line := range strings.Lines(string(list)) {
 		// The columns before the path hold no slash.
-		if _, path, ok := strings.Cut(lines.Text(), " /"); ok {
+		if _, path, ok := strings.Cut(strings.TrimSuffix(line, "\n"), " /"); ok {
 			paths["/"+path] = true
 		}
 	}
-	return slices.Sorted(maps.Keys(paths)), lines.Err()
+	return slices.Sorted(maps.Keys(paths)), err
 }
 
 // socketDirectories returns the directories in which the user's programs bind sockets and
