@@ -56,7 +56,7 @@ var arrows = []arrow{
 	{"git-domarkx/background", nil, "a program in the background is any program"},
 	{"git-domarkx/engine", []string{below}, "the engine works on the store, and knows no wing"},
 	{"git-domarkx/engine/.", []string{below, values}, "the SessionManager does not know what is done with it"},
-	{"git-domarkx/engine/enginetest", []string{below, "git-domarkx/engine", "plugins/directory"}, "the notebooks of tests are directories"},
+	{"git-domarkx/engine/enginetest", []string{below, "git-domarkx/engine", "plugins/directory", "plugins/toolresult"}, "the notebooks of tests are directories"},
 	{"git-domarkx/engine/edit", []string{below, "git-domarkx/engine/view", "git-domarkx/engine/toolcall"}, "documents become states without a repository's settings"},
 	{"git-domarkx/engine/view", []string{below}, "snapshots become documents without a repository's settings"},
 	{"plugins/permit", []string{model}, "permits are values"},
