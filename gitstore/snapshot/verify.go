@@ -104,7 +104,7 @@ func (v *verifier) commit(ctx context.Context, id string) error {
 	return nil
 }
 
-// snapshot checks a snapshot. Its base is the first of its parents. Those that a shallow clone does not have are left out.
+// snapshot checks a snapshot. Its base is the first of its parents, unless a shallow clone does not have all of them.
 func (v *verifier) snapshot(ctx context.Context, c *codec.Commit, info domarkx.Info) error {
 	number, base, first := 1, snapshotBase{}, ""
 	linked, cut := false, false
@@ -130,6 +130,9 @@ func (v *verifier) snapshot(ctx context.Context, c *codec.Commit, info domarkx.I
 			return fmt.Errorf("parent %.12s: %w", p, err)
 		}
 		number = max(number, before.Number+1)
+	}
+	if cut {
+		base, first = snapshotBase{}, ""
 	}
 	if err := checkNumber(number, info.Number, cut); err != nil {
 		return err
