@@ -32,10 +32,7 @@ func Change(ctx context.Context, sessions *engine.SessionManager, info domarkx.I
 	before.Back = 1
 	var text [2]bytes.Buffer
 	err := sessions.Show(ctx, before, engine.Markdown, &text[0])
-	if errors.Is(err, domarkx.ErrNotFound) {
-		err = nil
-	}
-	if err == nil {
+	if err == nil || errors.Is(err, domarkx.ErrNotFound) {
 		err = sessions.Show(ctx, now, engine.Markdown, &text[1])
 	}
 	return diff.Diff(before.String(), text[0].Bytes(), now.String(), text[1].Bytes()), err

@@ -1,6 +1,7 @@
 package pick
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,10 +37,7 @@ func (m Picker) FullName(ctx context.Context, part string) (string, error) {
 	if n, ok := place(part); ok {
 		list, err := m.Sessions.ListAbout(ctx)
 		if n > len(list) {
-			if err != nil {
-				return "", err
-			}
-			return "", fmt.Errorf("session %q: %w: there are %d", part, domarkx.ErrNoSession, len(list))
+			return "", cmp.Or(err, fmt.Errorf("session %q: %w: there are %d", part, domarkx.ErrNoSession, len(list)))
 		}
 		return newestFirst(list)[n-1].Name, nil
 	}

@@ -2,6 +2,7 @@ package review
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -10,18 +11,8 @@ import (
 
 // Describe says on one line who wrote lines, when, and the prompt.
 func Describe(a Author) string {
-	parts := []string{who(a)}
-	if by := strings.TrimSpace(a.Agent + " " + a.Model); by != "" {
-		parts = append(parts, by)
-	}
-	if a.Date != "" {
-		parts = append(parts, Minute(a.Date))
-	}
-	parts = append(parts, html.Count(a.Lines, "line"))
-	if a.Prompt != "" {
-		parts = append(parts, a.Prompt)
-	}
-	return strings.Join(parts, " · ")
+	parts := []string{who(a), strings.TrimSpace(a.Agent + " " + a.Model), Minute(a.Date), html.Count(a.Lines, "line"), a.Prompt}
+	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), " · ")
 }
 
 // who names an author: SESSION#K, a person or unknown.
