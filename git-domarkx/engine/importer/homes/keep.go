@@ -240,14 +240,12 @@ func (h *Dirs) commitOne(ctx context.Context, tx *transaction.Tx, c engine.Chang
 // newest version.
 func (h *Dirs) workspaceFor(ctx context.Context, tx *transaction.Tx, k *keptDir) (domarkx.Version, error) {
 	if k.made.Workspace != "" {
-		tip, err := tx.WorkspaceTip(ctx, k.made.Workspace)
-		if err != nil && !errors.Is(err, domarkx.ErrNotFound) {
+		tip, err := tx.WorkspaceTipOrNone(ctx, k.made.Workspace)
+		if err != nil {
 			return tip, err
 		}
-		if err == nil {
-			if known, err := h.keeper.Store.IsEarlier(ctx, k.made.Commit, tip.ID); err == nil && known {
-				return tip, nil
-			}
+		if known, err := h.keeper.Store.IsEarlier(ctx, k.made.Commit, tip.ID); tip.ID != "" && err == nil && known {
+			return tip, nil
 		}
 	}
 	k.made.Commit = ""
@@ -257,40 +255,42 @@ func (h *Dirs) workspaceFor(ctx context.Context, tx *transaction.Tx, k *keptDir)
 		if n > 1 {
 			name = fmt.Sprintf("%s-%d", wanted, n)
 		}
-		tip, err := tx.WorkspaceTip(ctx, name)
-		switch {
-		case err == nil: // the record of this home may be lost
+		tip, err := tx.WorkspaceTipOrNone(ctx, name)
+		if err != nil {
+			return tip, err
+		}
+		if tip.ID != "" { // the record of this home may be lost
 			same, err := h.lastImport(ctx, tip.ID, k)
-			if err != nil {
-				return tip, err
-			}
 			if same != "" {
 				k.made.Workspace, k.made.Commit, k.before.Version = name, same, k.version
-				return tip, nil
 			}
-			continue
-		case !errors.Is(err, domarkx.ErrNotFound):
-			return tip, err
-		}
-		if _, err := tx.Tip(ctx, name); !errors.Is(err, domarkx.ErrNotFound) {
-			if err != nil {
+			if err != nil || same != "" {
 				return tip, err
 			}
-			continue // a session with that name would use the workspace
-		}
-		if err := tx.CheckWorkspaceName(ctx, name); errors.Is(err, domarkx.ErrExists) {
 			continue
-		} else if err != nil {
+		}
+		if err := h.isFree(ctx, tx, name); err == nil {
+			k.made.Workspace = name
+			return domarkx.Version{}, nil
+		} else if !errors.Is(err, domarkx.ErrExists) {
 			return tip, err
 		}
-		if err := h.keeper.Vacant(ctx, name); errors.Is(err, domarkx.ErrExists) {
-			continue
-		} else if err != nil {
-			return tip, err
-		}
-		k.made.Workspace = name
-		return domarkx.Version{}, nil
 	}
+}
+
+// isFree returns domarkx.ErrExists if a new workspace cannot have a name, as that of a session, which would use the workspace.
+func (h *Dirs) isFree(ctx context.Context, tx *transaction.Tx, name string) error {
+	session, err := tx.TipOrNone(ctx, name)
+	if err == nil && session.ID != "" {
+		err = domarkx.ErrExists
+	}
+	if err == nil {
+		err = tx.CheckWorkspaceName(ctx, name)
+	}
+	if err == nil {
+		err = h.keeper.Vacant(ctx, name)
+	}
+	return err
 }
 
 // lastImport finds the newest version in the history of tip that an import created. It returns that
