@@ -1,11 +1,16 @@
 package hooks
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/BurntSushi/toml"
 	"github.com/tailscale/hujson"
 
 	"github.com/domarkx/domarkx/git-domarkx/agents"
@@ -103,4 +108,102 @@ func isServer(command []string) bool {
 
 func isProgram(command string) bool {
 	return strings.TrimSuffix(filepath.Base(command), ".exe") == "git-domarkx"
+}
+
+// serverTable is the header of the table of the server in Codex's config.toml.
+const serverTable = "[mcp_servers." + serverName + "]"
+
+// A codexConfig has the MCP servers of config.toml.
+type codexConfig struct {
+	Servers map[string]struct {
+		Command string `toml:"command"`
+	} `toml:"mcp_servers"`
+}
+
+func readTOML(data []byte) (codexConfig, error) {
+	var c codexConfig
+	if _, err := toml.Decode(string(data), &c); err != nil {
+		var bad toml.ParseError
+		if errors.As(err, &bad) {
+			return c, &jsontext.SyntaxError{Line: bad.Position.Line, Column: max(bad.Position.Col, 1), Msg: bad.Message}
+		}
+		return c, err
+	}
+	return c, nil
+}
+
+// tomlWithServer returns the text of config.toml with the server, in a table at its end.
+func tomlWithServer(data []byte, program string) ([]byte, error) {
+	c, err := readTOML(data)
+	if err != nil {
+		return nil, err
+	}
+	if server, ok := c.Servers[serverName]; ok {
+		switch {
+		case server.Command == program:
+			return data, nil
+		case !isProgram(server.Command):
+			return nil, errOther
+		}
+		start, end := tomlTable(data)
+		table := commandLine.ReplaceAllLiteral(data[start:end], fmt.Appendf(nil, "command = %s", strconv.Quote(program)))
+		after := slices.Concat(data[:start], table, data[end:]) // what the user added to the table stays
+		if c, err := readTOML(after); err == nil && c.Servers[serverName].Command == program {
+			return after, nil
+		}
+		if data, err = tomlWithoutServer(data); err != nil {
+			return nil, err
+		}
+	}
+	text := fmt.Sprintf("%s\ncommand = %s\nargs = [\"mcp\"]\n", serverTable, strconv.Quote(program))
+	if bytes.Contains(data, []byte("\r\n")) {
+		text = string(bytes.ReplaceAll([]byte(text), []byte("\n"), []byte("\r\n")))
+	}
+	if len(data) > 0 && !bytes.HasSuffix(data, []byte("\n")) {
+		text = "\n" + text
+	}
+	after := append(bytes.Clone(data), text...)
+	if c, err = readTOML(after); err != nil || c.Servers[serverName].Command != program {
+		return nil, errors.New("the MCP server cannot be added; is mcp_servers an inline table? Add it by hand")
+	}
+	return after, nil
+}
+
+var commandLine = regexp.MustCompile(`(?m)^[ \t]*command[ \t]*=[^\r\n]*`)
+
+// tomlTable returns where the lines of the server's table begin and end, without comments behind its last line; both are 0
+// if it has no table of its own.
+func tomlTable(data []byte) (start, end int) {
+	at := 0
+	for line := range bytes.Lines(data) {
+		plain := bytes.TrimSpace(line)
+		switch {
+		case end == 0 && string(plain) == serverTable:
+			start, end = at, at+len(line)
+		case end > 0 && bytes.HasPrefix(plain, []byte("[")):
+			return start, end
+		case end > 0 && len(plain) > 0 && plain[0] != '#':
+			end = at + len(line)
+		}
+		at += len(line)
+	}
+	return start, end
+}
+
+// tomlWithoutServer returns the text of config.toml without the table of the server.
+func tomlWithoutServer(data []byte) ([]byte, error) {
+	c, err := readTOML(data)
+	if err != nil {
+		return nil, err
+	}
+	if server, ok := c.Servers[serverName]; !ok || !isProgram(server.Command) {
+		return data, nil
+	}
+	start, end := tomlTable(data)
+	after := slices.Concat(data[:start], data[end:])
+	c, err = readTOML(after)
+	if _, still := c.Servers[serverName]; err != nil || still {
+		return nil, errors.New("the MCP server is not in a table of its own; remove it by hand")
+	}
+	return after, nil
 }
