@@ -180,11 +180,7 @@ func (c *agentUninstallCmd) Run(inv *invocation) error {
 
 func hookedAgents(names []string) ([]hooks.Agent, error) {
 	chosen, err := chosenAgents(names, "that can be recorded")
-	hooked := make([]hooks.Agent, len(chosen))
-	for i, a := range chosen {
-		hooked[i] = hooks.Of(a)
-	}
-	return hooked, err
+	return mapped(chosen, hooks.Of), err
 }
 
 // settingsPlace returns where the agents of this repository have their settings, and the

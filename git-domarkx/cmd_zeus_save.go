@@ -15,7 +15,6 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	zeusformat "github.com/domarkx/domarkx/format/zeus"
-	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/importer"
 	"github.com/domarkx/domarkx/git-domarkx/zeus"
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
@@ -101,14 +100,15 @@ func (c *zeusSaveCmd) store(inv *invocation, opened managers, snapshot []byte, n
 		if n > 0 {
 			name = fmt.Sprintf("%s-%d", base, n) // as Zeus numbers them
 		}
-		if there, err := isSession(inv.ctx, opened.sessions, name); there || err != nil {
-			if err != nil {
-				return "", err
-			}
+		there, err := opened.store.TipOrNone(inv.ctx, name)
+		if err != nil {
+			return "", err
+		}
+		if there.ID != "" {
 			continue
 		}
 		path := inv.zeusFile(name)
-		err := zeus.WriteNew(path, bytes.NewReader(snapshot))
+		err = zeus.WriteNew(path, bytes.NewReader(snapshot))
 		if errors.Is(err, fs.ErrExist) {
 			continue
 		}
@@ -121,7 +121,7 @@ func (c *zeusSaveCmd) store(inv *invocation, opened managers, snapshot []byte, n
 		}
 		if err != nil {
 			// The session may have been stored before the error occurred.
-			if there, _ := isSession(context.WithoutCancel(inv.ctx), opened.sessions, name); there {
+			if there, _ := opened.store.TipOrNone(context.WithoutCancel(inv.ctx), name); there.ID != "" {
 				inv.warn(fmt.Errorf("warning: %w", err))
 				return name, nil
 			}
@@ -134,14 +134,6 @@ func (c *zeusSaveCmd) store(inv *invocation, opened managers, snapshot []byte, n
 		}
 	}
 	return "", fmt.Errorf("the name %s: %w, %d times", base, domarkx.ErrExists, maxSameName)
-}
-
-func isSession(ctx context.Context, sessions *engine.SessionManager, name string) (bool, error) {
-	_, err := sessions.Resolve(ctx, tipOf(name))
-	if errors.Is(err, domarkx.ErrNotFound) {
-		return false, nil
-	}
-	return err == nil, err
 }
 
 // importSnapshot imports a snapshot as a session. It reports whether the name was already taken.
