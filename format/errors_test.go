@@ -38,15 +38,15 @@ func TestStreamErrors(t *testing.T) {
 	}
 }
 
-// TestWhole: a document in memory is written as one that is not.
-func TestWhole(t *testing.T) {
+// TestEncoding: a document in memory is written as one that is not.
+func TestEncoding(t *testing.T) {
 	type writer = func(io.Writer) error
 	doc := &domarkx.Document{Conversation: make([]domarkx.WrittenMessage, 2)}
 	for name, test := range map[string]struct {
 		begin, write error
 		want         string
 	}{"all is well": {nil, nil, "2 messages"}, "it cannot begin": {errBroken, nil, ""}, "it cannot end": {nil, errBroken, "2 messages"}} {
-		out, err := format.Whole(func(_ domarkx.Header, m format.Messages, to format.Target) (writer, error) {
+		out, err := format.Encoding(func(_ domarkx.Header, m format.Messages, to format.Target) (writer, error) {
 			if to.Session != "s" || m.Len() != 2 {
 				t.Errorf("%s: the target is %+v", name, to)
 			}
@@ -54,7 +54,7 @@ func TestWhole(t *testing.T) {
 				_, err := io.WriteString(w, "2 messages")
 				return errors.Join(err, test.write)
 			}, test.begin
-		}, doc, format.Target{Session: "s"})
+		})(doc, format.Target{Session: "s"})
 		if want := errors.Join(test.begin, test.write); (err == nil) != (want == nil) || want != nil && !errors.Is(err, errBroken) || string(out) != test.want {
 			t.Errorf("%s: %q, %v", name, out, err)
 		}

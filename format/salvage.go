@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"unicode/utf8"
 
 	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/syntax"
@@ -291,17 +290,5 @@ func (s *salvage) offset(start int, err error) int {
 	if !errors.As(err, &where) {
 		return len(s.data)
 	}
-	at := start
-	for range where.Line - 1 {
-		i := bytes.IndexByte(s.data[at:], '\n')
-		if i < 0 {
-			return len(s.data)
-		}
-		at += i + 1
-	}
-	for range where.Column - 1 {
-		_, size := utf8.DecodeRune(s.data[at:])
-		at += size
-	}
-	return min(at, len(s.data))
+	return start + syntax.Offset(s.data[start:], where.Line, where.Column)
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"iter"
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/syntax"
@@ -80,15 +81,30 @@ func (c Conversation) Len() int { return len(c) }
 // At returns message k.
 func (c Conversation) At(k int) (domarkx.WrittenMessage, error) { return c[k], nil }
 
-// Whole writes a document in memory with a function like [Codec.Write].
-func Whole(write func(domarkx.Header, Messages, Target) (func(w io.Writer) error, error), doc *domarkx.Document, to Target) ([]byte, error) {
-	writer, err := write(doc.Header, Conversation(doc.Conversation), to)
-	if err != nil {
-		return nil, err
+// Decoding returns a [Codec.Decode] that reads with a [Codec.Open].
+func Decoding(open func(f File) iter.Seq2[Stream, error]) func(src Source) (*domarkx.Document, error) {
+	return func(src Source) (*domarkx.Document, error) {
+		for s, err := range open(File{Path: src.Path, Content: bytes.NewReader(src.Data), Size: int64(len(src.Data)), Include: src.Include}) {
+			if err != nil {
+				return nil, err
+			}
+			return s.Document()
+		}
+		panic("a document without a conversation")
 	}
-	var out bytes.Buffer
-	err = writer(&out)
-	return out.Bytes(), err
+}
+
+// Encoding returns a [Codec.Encode] that writes with a [Codec.Write].
+func Encoding(write func(domarkx.Header, Messages, Target) (func(w io.Writer) error, error)) func(doc *domarkx.Document, to Target) ([]byte, error) {
+	return func(doc *domarkx.Document, to Target) ([]byte, error) {
+		writer, err := write(doc.Header, Conversation(doc.Conversation), to)
+		if err != nil {
+			return nil, err
+		}
+		var out bytes.Buffer
+		err = writer(&out)
+		return out.Bytes(), err
+	}
 }
 
 // Writing returns the results of [Codec.Write] for a function that writes a document and records

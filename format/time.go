@@ -20,41 +20,28 @@ func ParseLocalTime(s string) (time.Time, bool) {
 // valid. Like other readers, it also accepts a space for the T, a zone without minutes or colon, and a
 // leap second at the end of a day in UTC, which it returns as the following second.
 func ParseTime(s string) (time.Time, bool) {
-	if len(s) < len("2006-01-02T15:04:05Z") || !strings.ContainsRune("Tt ", rune(s[10])) {
+	if len(s) < len("2006-01-02T15:04:05Z") || !strings.ContainsRune("Tt ", rune(s[10])) || strings.Contains(s, ",") {
 		return time.Time{}, false
 	}
-	zone := strings.IndexAny(s[19:], "Zz+-")
-	if zone < 0 || s[17:19] > "60" {
-		return time.Time{}, false
-	}
-	zone += 19
-	second, leap := s[17:zone], strings.HasPrefix(s[17:], "60")
+	date, clock, rest := s[:10], s[11:17], strings.ToUpper(s[17:])
+	second, leap := strings.CutPrefix(rest, "60")
 	if leap {
-		second = "59" + second[2:]
+		rest = "59" + second
 	}
-	if strings.Contains(second, ",") || strings.HasSuffix(second, ".") {
-		return time.Time{}, false
-	}
-	offset := s[zone:]
-	switch len(offset) {
-	case 1:
-		offset = strings.ToUpper(offset)
-	case 3: // +08
-		offset += ":00"
-	case 5: // +0800
-		offset = offset[:3] + ":" + offset[3:]
-	}
-	t, err := time.Parse(time.RFC3339Nano, s[:10]+"T"+s[11:17]+second+offset)
-	if err != nil {
-		return time.Time{}, false
-	}
-	if leap {
-		t = t.Add(time.Second)
-		if u := t.UTC(); u.Hour() != 0 || u.Minute() != 0 {
-			return time.Time{}, false
+	for _, zone := range []string{"Z07:00", "Z0700", "Z07"} {
+		t, err := time.Parse("2006-01-02T15:04:05"+zone, date+"T"+clock+rest)
+		if err != nil {
+			continue
 		}
+		if leap {
+			t = t.Add(time.Second)
+		}
+		if u := t.UTC(); leap && (u.Hour() != 0 || u.Minute() != 0) {
+			break
+		}
+		return t, true
 	}
-	return t, true
+	return time.Time{}, false
 }
 
 // SnapshotTime returns the time of the snapshot with a header, in UTC; the beginning of 1970 if it is unknown.

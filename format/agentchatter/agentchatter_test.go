@@ -38,7 +38,7 @@ func decode(t testing.TB, data string) *domarkx.Document {
 
 func encode(t testing.TB, doc *domarkx.Document, to format.Target) string {
 	t.Helper()
-	data, err := agentchatter.Encode(doc, to)
+	data, err := agentchatter.Codec().Encode(doc, to)
 	if err != nil {
 		t.Fatal(err)
 	}

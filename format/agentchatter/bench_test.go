@@ -18,7 +18,7 @@ func BenchmarkMessages(b *testing.B) {
 		doc.Conversation = append(doc.Conversation, domarkx.WrittenMessage{Message: domarkx.Message{Role: domarkx.User, Metadata: &metadata,
 			Content: []domarkx.Block{{Type: domarkx.TextBlock, Text: strings.TrimSpace(strings.Repeat("Some \"words\" of a message.\n", 20))}}}})
 	}
-	data, err := agentchatter.Encode(doc, format.Target{})
+	data, err := agentchatter.Codec().Encode(doc, format.Target{})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -35,7 +35,7 @@ func BenchmarkMessages(b *testing.B) {
 	b.Run("Encode", func(b *testing.B) {
 		b.SetBytes(int64(len(data)))
 		for b.Loop() {
-			if _, err := agentchatter.Encode(doc, format.Target{}); err != nil {
+			if _, err := agentchatter.Codec().Encode(doc, format.Target{}); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -18,19 +18,6 @@ import (
 
 const bom = "\ufeff"
 
-// decode reads a session. It reads a damaged document, and one that only the program itself
-// accepts, as far as possible, and lists the damage in the document. Anything else is a
-// [*syntax.Error]; another schemaVersion is also [domarkx.ErrUnsupported].
-func (c codec) decode(src format.Source) (*domarkx.Document, error) {
-	for s, err := range c.open(format.File{Path: src.Path, Content: bytes.NewReader(src.Data), Size: int64(len(src.Data))}) {
-		if err != nil {
-			return nil, err
-		}
-		return s.Document()
-	}
-	panic("a document without a conversation")
-}
-
 // Documents of up to maxWhole bytes are read into memory at once. So are damaged documents of up to
 // maxMended bytes, because what follows the damage can only be found that way; this needs about ten
 // times their size in memory.
@@ -39,7 +26,9 @@ const (
 	maxMended = 16 << 20
 )
 
-// open reads a session.
+// open reads a session. It reads a damaged document, and one that only the program itself
+// accepts, as far as possible, and lists the damage in the document. Anything else is a
+// [*syntax.Error]; another schemaVersion is also [domarkx.ErrUnsupported].
 func (c codec) open(f format.File) iter.Seq2[format.Stream, error] {
 	return func(yield func(format.Stream, error) bool) {
 		s, mends, err := format.Stream{}, f.Size <= c.whole, error(nil)
@@ -150,24 +139,21 @@ func read(path string, data []byte) (*domarkx.Document, error) {
 
 // document converts a document's object to a session.
 func document(v jsonvalue.Value) *domarkx.Document {
-	doc := &domarkx.Document{}
 	messages, first := messagesOf(v), ""
-	doc.Conversation = make([]domarkx.WrittenMessage, 0, len(messages))
-	for i, m := range messages {
-		if i == 0 {
-			first = transcript.Text(m, keyContent)
-		}
-		doc.Conversation = append(doc.Conversation, domarkx.WrittenMessage{Message: message(m)})
+	if len(messages) > 0 {
+		first = transcript.Text(messages[0], keyContent)
 	}
-	doc.Header = header(v, len(messages), first)
+	doc := &domarkx.Document{Header: header(v, len(messages), first), Conversation: make([]domarkx.WrittenMessage, len(messages))}
+	for i, m := range messages {
+		doc.Conversation[i].Message = message(m)
+	}
 	return doc
 }
 
 // header returns the header of a session with n messages; first is the content of the first.
 func header(v jsonvalue.Value, n int, first string) domarkx.Header {
 	h := domarkx.NewHeader()
-	context, _ := v.Get(keyContext)
-	messages, _ := context.Get(keyMessages)
+	messages := transcript.Get(v, keyContext, keyMessages)
 	about := make([]jsonvalue.Member, 0, len(v.Members()))
 	for _, m := range v.Members() {
 		switch {
@@ -222,8 +208,7 @@ func message(v jsonvalue.Value) domarkx.Message {
 		members = append(members, member)
 	}
 	metadata := jsonvalue.ObjectValue(jsonvalue.Distinct(members)...)
-	speaker, _ := metadata.Get(keySpeaker)
-	switch transcript.Text(speaker, "type") {
+	switch transcript.Text(metadata, keySpeaker, "type") {
 	case typeAI:
 		m.Role = domarkx.Assistant
 	case typeSystem:
@@ -231,7 +216,7 @@ func message(v jsonvalue.Value) domarkx.Message {
 	}
 	var between []string
 	if m.Content, between = mdtext.Split(content); between != nil {
-		metadata = metadata.With(domarkx.MetadataGlue, mdtext.Value(between))
+		metadata = metadata.With(domarkx.MetadataGlue, jsonvalue.Strings(between))
 	}
 	m.Metadata = &metadata
 	return m
@@ -239,9 +224,7 @@ func message(v jsonvalue.Value) domarkx.Message {
 
 // messagesOf returns the items of context.messages.
 func messagesOf(v jsonvalue.Value) []jsonvalue.Value {
-	context, _ := v.Get(keyContext)
-	messages, _ := context.Get(keyMessages)
-	return messages.Items()
+	return transcript.Get(v, keyContext, keyMessages).Items()
 }
 
 // salvage returns the readable parts of a damaged document and reports the damage. v and broken are
@@ -263,7 +246,5 @@ const maxItemDepth = jsonvalue.MaxDepth - 3
 // isMessage reports whether a value, possibly incomplete, is a message: it must include the
 // content.
 func isMessage(v jsonvalue.Value) bool {
-	speaker, _ := v.Get(keySpeaker)
-	content, _ := v.Get(keyContent)
-	return speaker.Kind() == jsonvalue.Object && content.Kind() == jsonvalue.String && v.Depth() <= maxItemDepth
+	return isObject(transcript.Get(v, keySpeaker)) && has(v, keyContent) && v.Depth() <= maxItemDepth
 }

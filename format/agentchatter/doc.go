@@ -30,9 +30,9 @@ func reading(whole, mended int64) format.Codec {
 	return format.Codec{
 		Name:   Name,
 		Detect: Detect,
-		Decode: c.decode,
+		Decode: format.Decoding(c.open),
 		Open:   c.open,
-		Encode: Encode,
+		Encode: format.Encoding(Write),
 		Write:  Write,
 		Origin: format.Origin{Identify: Identify, Fork: fork, SavedAt: SavedAt, Place: Place},
 	}

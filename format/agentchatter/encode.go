@@ -15,15 +15,10 @@ import (
 // defaultTeam is the team ID that is written for sessions without one.
 const defaultTeam = "domarkx"
 
-// Encode writes a session like the program does: JSON indented by two spaces, without a final
+// Write writes a session like the program does: JSON indented by two spaces, without a final
 // newline, valid by [Schema]. Missing values are derived from the session and from to only. Losses
-// are recorded in to.Losses.
-func Encode(doc *domarkx.Document, to format.Target) ([]byte, error) {
-	return format.Whole(Write, doc, to)
-}
-
-// Write is like Encode, for messages that may not fit in memory. It requests each message once when it
-// is called, and once more each time that the returned function writes the document.
+// are recorded in to.Losses. It requests each message once when it is called, and once more each time
+// that the returned function writes the document.
 func Write(h domarkx.Header, messages format.Messages, to format.Target) (func(w io.Writer) error, error) {
 	e := &encoder{doc: h, messages: messages, to: to, about: h.Meta(), only: map[string]speaker{}, several: map[string]bool{}, taken: ids{}}
 	e.header()

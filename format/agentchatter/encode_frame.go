@@ -25,14 +25,12 @@ func (e *encoder) header() {
 		keyTeamID:        isFilled, keySessionID: isFilled,
 		keyCreatedAt: isTime, keyUpdatedAt: isTime, keyContext: isObject, keyMetadata: isObject,
 	})
-	context, _ := e.about.Get(keyContext)
-	e.check(about.in(keyContext), context, map[string]func(jsonvalue.Value) bool{
+	e.check(about.in(keyContext), transcript.Get(e.about, keyContext), map[string]func(jsonvalue.Value) bool{
 		keyTeamTask:  func(v jsonvalue.Value) bool { return isString(v) || v.Kind() == jsonvalue.Null },
 		keyTimestamp: func(v jsonvalue.Value) bool { return v.Kind() == jsonvalue.Number },
 		keyVersion:   func(v jsonvalue.Value) bool { return v.Kind() == jsonvalue.Number && v.Text() == "1" },
 	})
-	metadata, _ := e.about.Get(keyMetadata)
-	e.check(about.in(keyMetadata), metadata, map[string]func(jsonvalue.Value) bool{keySummary: isString})
+	e.check(about.in(keyMetadata), transcript.Get(e.about, keyMetadata), map[string]func(jsonvalue.Value) bool{keySummary: isString})
 }
 
 // A memberPath is the location of a value in the session.
@@ -86,10 +84,7 @@ func iso(t time.Time) string { return t.UTC().Format(format.ISOTime) }
 // session states. The change is not before the last message nor, if the session was edited, before the
 // snapshot. first and last are the times of the first and last message.
 func (e *encoder) times(first, last time.Time) {
-	e.created, e.updated = zoned(transcript.Text(e.about, keyCreatedAt)), zoned(transcript.Text(e.about, keyUpdatedAt))
-	if e.created == "" {
-		e.created = iso(first)
-	}
+	e.created, e.updated = cmp.Or(zoned(transcript.Text(e.about, keyCreatedAt)), iso(first)), zoned(transcript.Text(e.about, keyUpdatedAt))
 	if t, ok := format.ParseTime(e.updated); !ok || t.Before(last) {
 		e.updated = iso(last)
 	}

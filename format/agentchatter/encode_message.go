@@ -94,8 +94,7 @@ func (e *encoder) loseMetadata(i int, metadata jsonvalue.Value, kind string) {
 		domarkx.MetadataGlue: func(jsonvalue.Value) bool { return true },
 		keyRole:              func(v jsonvalue.Value) bool { return kind == typeSystem && v.Text() == typeSystem },
 	})
-	said, _ := metadata.Get(keySpeaker)
-	e.check(where.in(keySpeaker), migrate(said), map[string]func(jsonvalue.Value) bool{
+	e.check(where.in(keySpeaker), migrate(transcript.Get(metadata, keySpeaker)), map[string]func(jsonvalue.Value) bool{
 		"id": isString, "name": isString, "displayName": isString,
 		"type": func(v jsonvalue.Value) bool { return isString(v) && v.Text() == kind },
 		// A second value under an older version's name is dropped, as the program does.

@@ -196,14 +196,7 @@ func (p *pieces) fail(v jsonvalue.Value, pointer, msg string, err error) error {
 
 // place converts a position in the frame's text to a position in the file.
 func (p *pieces) place(line, column int) int64 {
-	at := 0
-	for ; line > 1; line-- {
-		at += bytes.IndexByte(p.text[at:], '\n') + 1
-	}
-	for ; column > 1 && at < len(p.text); column-- {
-		_, size := utf8.DecodeRune(p.text[at:])
-		at += size
-	}
+	at := syntax.Offset(p.text, line, column)
 	if cut := int(p.inside.from - p.start); at >= cut {
 		return p.inside.to + int64(at-cut)
 	}

@@ -32,7 +32,7 @@ func TestContentSurvives(t *testing.T) {
 			t.Fatal(err)
 		}
 		var lost format.Losses
-		written, err := agentchatter.Encode(read, format.Target{Losses: &lost})
+		written, err := agentchatter.Codec().Encode(read, format.Target{Losses: &lost})
 		if lost.Len() > 0 {
 			t.Errorf("lost %q", lost.Texts())
 		}

@@ -1,6 +1,7 @@
 package claudecode
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -38,7 +39,7 @@ type writing struct {
 }
 
 // line writes a record of the chain.
-func (o *writing) line(kind string, message jsonvalue.Value, more ...any) {
+func (o *writing) line(kind string, message jsonvalue.Value) {
 	id := o.turn.ID
 	if o.count++; o.count > 1 {
 		id = o.UUID("record", o.turn.ID, strconv.Itoa(o.count))
@@ -48,10 +49,8 @@ func (o *writing) line(kind string, message jsonvalue.Value, more ...any) {
 		parent = transcript.Str(o.last)
 	}
 	o.last = id
-	record := transcript.Object("parentUuid", parent, "isSidechain", false, "userType", "external", "cwd", o.Session.Cwd, "sessionId", o.Session.ID,
-		"type", kind, "message", message, "uuid", id, "timestamp", o.turn.Time.Format(format.ISOTime))
-	members := append(record.Members(), transcript.Object(more...).Members()...)
-	o.Line(jsonvalue.ObjectValue(members...))
+	o.Line(transcript.Object("parentUuid", parent, "isSidechain", false, "userType", "external", "cwd", o.Session.Cwd, "sessionId", o.Session.ID,
+		"type", kind, "message", message, "uuid", id, "timestamp", o.turn.Time.Format(format.ISOTime)))
 }
 
 func text(s string) jsonvalue.Value { return transcript.Object("type", "text", "text", s) }
@@ -93,11 +92,7 @@ func (o *writing) answer() {
 		if i > 0 {
 			id += "_" + strconv.Itoa(i)
 		}
-		model := o.Model
-		if model == "" {
-			model = "unknown"
-		}
-		message := transcript.Object("id", id, "type", "message", "role", typeAssistant, "model", model, "content", transcript.List(items...),
+		message := transcript.Object("id", id, "type", "message", "role", typeAssistant, "model", cmp.Or(o.Model, "unknown"), "content", transcript.List(items...),
 			"stop_reason", stop, "stop_sequence", jsonvalue.Value{}, "usage", o.usage(i == len(steps)-1))
 		o.line(typeAssistant, message)
 		if len(results) > 0 {

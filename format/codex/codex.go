@@ -116,10 +116,7 @@ func item(payload jsonvalue.Value, at string) transcript.Note {
 			}
 		case strings.HasSuffix(kind, "_call"):
 			n.Kind = transcript.Answer
-			if call == "" {
-				call = transcript.Text(payload, "id")
-			}
-			if call != "" {
+			if call = cmp.Or(call, transcript.Text(payload, "id")); call != "" {
 				n.Calls = []string{call}
 			}
 		}

@@ -50,15 +50,9 @@ func note(v jsonvalue.Value, s *transcript.Session) transcript.Note {
 		if call := transcript.Text(data, "apiCallId"); call != "" {
 			n.Group = "a " + call
 		}
-		for _, request := range transcript.Get(data, "toolRequests").Items() {
-			if id := transcript.Text(request, "toolCallId"); id != "" {
-				n.Calls = append(n.Calls, id)
-			}
-		}
+		n.Calls = transcript.Texts(transcript.Get(data, "toolRequests").Items(), "toolCallId")
 	case "tool.execution_complete":
-		if id := transcript.Text(data, "toolCallId"); id != "" {
-			n.Results = []string{id}
-		}
+		n.Results = transcript.Texts([]jsonvalue.Value{data}, "toolCallId")
 	case "session.usage_record":
 		n.Kind, n.Once = transcript.About, ""
 		if call := transcript.Text(data, "usage", "apiCallId"); call != "" {
@@ -188,7 +182,7 @@ func (o *writing) answer(t transcript.Turn, at string, step int, parts []transcr
 		tokens = t.Usage.Output
 	}
 	data := transcript.Object("messageId", o.UUID("message", t.ID, strconv.Itoa(step)), "content", strings.Join(texts, "\n\n"),
-		"toolRequests", transcript.List(requests...), "outputTokens", tokens, "model", transcript.Maybe(o.Model))
+		"toolRequests", transcript.List(requests...), "outputTokens", tokens, "model", jsonvalue.Maybe(o.Model))
 	o.event(at, "assistant.message", data)
 	for _, p := range parts {
 		if p.Call == nil {

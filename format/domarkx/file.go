@@ -23,21 +23,11 @@ const (
 
 // String returns the name of the type as shown to users.
 func (t FileType) String() string {
-	switch t {
-	case Regular:
-		return "file"
-	case Directory:
-		return "directory"
-	case Symlink:
-		return "symbolic link"
-	case Fifo:
-		return "FIFO"
-	case CharDevice:
-		return "character device"
-	case BlockDevice:
-		return "block device"
+	names := [...]string{"unknown file type", "file", "directory", "symbolic link", "FIFO", "character device", "block device"}
+	if int(t) >= len(names) {
+		t = 0
 	}
-	return "unknown file type"
+	return names[t]
 }
 
 // A File is a directory entry in a version of a resource. Times are not stored, so equal content,

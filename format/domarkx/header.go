@@ -43,102 +43,57 @@ func ParseHeader(v jsonvalue.Value, stored bool) (Header, error) {
 	if v.Kind() != jsonvalue.Object {
 		return h, wrongKind(v, "", "a snapshot object")
 	}
-	version, err := required(v, "", "version", jsonvalue.String)
-	if err != nil {
-		return h, err
-	}
+	o := object{Value: v}
+	version := o.required("version", jsonvalue.String)
 	if version.Text() != FormatVersion {
-		return h, &located{&syntax.Error{Pointer: "/version", Err: ErrUnsupported,
-			Msg: fmt.Sprintf("version is %q, expected %q", version.Text(), FormatVersion)}, version.Offset()}
+		o.fail(&located{&syntax.Error{Pointer: "/version", Err: ErrUnsupported,
+			Msg: fmt.Sprintf("version is %q, expected %q", version.Text(), FormatVersion)}, version.Offset()})
 	}
-	text := required
-	if stored {
-		text = optional
-	}
-	id, err := text(v, "", "snapshot_id", jsonvalue.String)
-	if err != nil {
-		return h, err
-	}
+	id := o.member("snapshot_id", jsonvalue.String, !stored)
 	if !stored && id.Text() == "" {
-		return h, badValue(id, "/snapshot_id", "is empty, expected a unique identifier")
+		o.fail(badValue(id, "/snapshot_id", "is empty, expected a unique identifier"))
 	}
-	metadata, err := required(v, "", "metadata", jsonvalue.Object)
-	if err != nil {
-		return h, err
+	if metadata := o.required("metadata", jsonvalue.Object); o.err == nil {
+		o.err = h.parseMetadata(metadata, stored)
 	}
-	if err := h.parseMetadata(metadata, stored); err != nil {
-		return h, err
+	if h.ExecutionConfig = o.required("execution_config", jsonvalue.Object); o.err == nil && !stored {
+		o.err = checkWorkspace(h.ExecutionConfig, "/execution_config")
 	}
-	if h.ExecutionConfig, err = required(v, "", "execution_config", jsonvalue.Object); err != nil {
-		return h, err
-	}
-	if !stored {
-		if err := checkWorkspace(h.ExecutionConfig, "/execution_config"); err != nil {
-			return h, err
-		}
-	}
-	script, err := optional(v, "", "setup_script", jsonvalue.Object)
-	if err != nil {
-		return h, err
-	}
-	if script.Kind() == jsonvalue.Object {
-		if h.Setup, err = parseScript(script); err != nil {
-			return h, err
-		}
+	if script := o.optional("setup_script", jsonvalue.Object); script.Kind() == jsonvalue.Object {
+		h.Setup, o.err = parseScript(script)
 	}
 	h.SnapshotID = id.Text()
 	h.Extra = extra(v, "version", "snapshot_id", "metadata", "execution_config", "setup_script", "conversation")
-	return h, nil
+	return h, o.err
 }
 
 // Conversation returns the messages of a snapshot document as values for [ParseMessage]. Errors are
 // those of ParseMessage.
 func Conversation(v jsonvalue.Value) ([]jsonvalue.Value, error) {
-	conversation, err := required(v, "", "conversation", jsonvalue.Array)
-	return conversation.Items(), err
+	o := object{Value: v}
+	return o.required("conversation", jsonvalue.Array).Items(), o.err
 }
 
 func (h *Header) parseMetadata(v jsonvalue.Value, stored bool) error {
-	const at = "/metadata"
-	text := required
-	if stored {
-		text = optional
-	}
-	timestamp, err := text(v, at, "import_timestamp", jsonvalue.String)
-	if err != nil {
-		return err
-	}
+	o := object{Value: v, at: "/metadata"}
+	timestamp := o.member("import_timestamp", jsonvalue.String, !stored)
 	if !stored && timestamp.Text() == "" {
-		return badValue(timestamp, at+"/import_timestamp", "is empty, expected an ISO 8601 timestamp")
+		o.fail(badValue(timestamp, o.at+"/import_timestamp", "is empty, expected an ISO 8601 timestamp"))
 	}
-	source, err := optional(v, at, "source_file", jsonvalue.String)
-	if err != nil {
-		return err
-	}
-	user, err := optional(v, at, "user_metadata", jsonvalue.Object)
-	if err != nil {
-		return err
-	}
-	if user.Kind() == jsonvalue.Object {
+	source := o.optional("source_file", jsonvalue.String)
+	if user := o.optional("user_metadata", jsonvalue.Object); user.Kind() == jsonvalue.Object {
 		h.UserMetadata = &user
 	}
 	h.ImportTimestamp = timestamp.Text()
 	h.SourceFile, h.HasSourceFile = source.Text(), source.Kind() == jsonvalue.String
 	h.MetadataExtra = extra(v, "import_timestamp", "source_file", "user_metadata")
-	return nil
+	return o.err
 }
 
 func parseScript(v jsonvalue.Value) (*Script, error) {
-	const at = "/setup_script"
-	language, err := required(v, at, "language", jsonvalue.String)
-	if err != nil {
-		return nil, err
-	}
-	code, err := required(v, at, "code", jsonvalue.String)
-	if err != nil {
-		return nil, err
-	}
-	return &Script{Language: language.Text(), Code: code.Text(), Extra: extra(v, "language", "code")}, nil
+	o := object{Value: v, at: "/setup_script"}
+	language, code := o.required("language", jsonvalue.String), o.required("code", jsonvalue.String)
+	return &Script{Language: language.Text(), Code: code.Text(), Extra: extra(v, "language", "code")}, o.err
 }
 
 // Meta returns the object user_metadata; null if it is absent.
@@ -152,25 +107,17 @@ func (h Header) Meta() jsonvalue.Value {
 // Value returns the header as an object, in the order of the specification and without absent or
 // empty members.
 func (h Header) Value() jsonvalue.Value {
-	members := []jsonvalue.Member{{Name: "version", Value: jsonvalue.StringValue(FormatVersion)}}
-	if h.SnapshotID != "" {
-		members = append(members, jsonvalue.Member{Name: "snapshot_id", Value: jsonvalue.StringValue(h.SnapshotID)})
-	}
-	var metadata []jsonvalue.Member
+	var source, user, setup any // nil for absent ones
 	if h.HasSourceFile {
-		metadata = append(metadata, jsonvalue.Member{Name: "source_file", Value: jsonvalue.StringValue(h.SourceFile)})
-	}
-	if h.ImportTimestamp != "" {
-		metadata = append(metadata, jsonvalue.Member{Name: "import_timestamp", Value: jsonvalue.StringValue(h.ImportTimestamp)})
+		source = h.SourceFile
 	}
 	if h.UserMetadata != nil {
-		metadata = append(metadata, jsonvalue.Member{Name: "user_metadata", Value: *h.UserMetadata})
+		user = *h.UserMetadata
 	}
-	metadata = append(metadata, h.MetadataExtra...)
-	members = append(members, jsonvalue.Member{Name: "metadata", Value: jsonvalue.ObjectValue(metadata...)}, jsonvalue.Member{Name: "execution_config", Value: h.ExecutionConfig})
 	if h.Setup != nil {
-		members = append(members, jsonvalue.Member{Name: "setup_script", Value: jsonvalue.ObjectValue(append([]jsonvalue.Member{
-			{Name: "language", Value: jsonvalue.StringValue(h.Setup.Language)}, {Name: "code", Value: jsonvalue.StringValue(h.Setup.Code)}}, h.Setup.Extra...)...)})
+		setup = jsonvalue.ObjectOf("language", h.Setup.Language, "code", h.Setup.Code).Plus(h.Setup.Extra...)
 	}
-	return jsonvalue.ObjectValue(append(members, h.Extra...)...)
+	metadata := jsonvalue.ObjectOf("source_file", source, "import_timestamp", jsonvalue.Maybe(h.ImportTimestamp), "user_metadata", user)
+	return jsonvalue.ObjectOf("version", FormatVersion, "snapshot_id", jsonvalue.Maybe(h.SnapshotID), "metadata", metadata.Plus(h.MetadataExtra...),
+		"execution_config", h.ExecutionConfig, "setup_script", setup).Plus(h.Extra...)
 }

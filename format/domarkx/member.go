@@ -1,6 +1,7 @@
 package domarkx
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -43,30 +44,39 @@ func wrongKind(v jsonvalue.Value, at, expected string) error {
 	return badValue(v, at, fmt.Sprintf("%sis %s, expected %s", subject, syntax.Article(v.Kind().String()), expected))
 }
 
-// required returns the member with that name. It is an error if there is none or it has another
-// kind. at is the JSON pointer of v.
-func required(v jsonvalue.Value, at, name string, kind jsonvalue.Kind) (jsonvalue.Value, error) {
-	m, ok := v.Get(name)
-	if !ok {
-		return m, badValue(v, at+"/"+name, fmt.Sprintf("required member %q is missing, expected %s", name, syntax.Article(kind.String())))
-	}
-	if m.Kind() != kind {
-		return m, wrongKind(m, at+"/"+name, syntax.Article(kind.String()))
-	}
-	return m, nil
+// An object is a JSON object whose members are read. After the first error, all members are null.
+type object struct {
+	jsonvalue.Value
+	at  string // its JSON pointer
+	err error
+}
+
+// fail records an error, if it is the first.
+func (o *object) fail(err error) { o.err = cmp.Or(o.err, err) }
+
+// required returns the member with that name. It is an error if there is none or it has another kind.
+func (o *object) required(name string, kind jsonvalue.Kind) jsonvalue.Value {
+	return o.member(name, kind, true)
 }
 
 // optional returns the member with that name, or null if there is none. It is an error if the
-// member is neither null nor of that kind. at is the JSON pointer of v.
-func optional(v jsonvalue.Value, at, name string, kind jsonvalue.Kind) (jsonvalue.Value, error) {
-	m, ok := v.Get(name)
-	if !ok || m.Kind() == jsonvalue.Null {
-		return jsonvalue.Value{}, nil
+// member is neither null nor of that kind.
+func (o *object) optional(name string, kind jsonvalue.Kind) jsonvalue.Value {
+	return o.member(name, kind, false)
+}
+
+func (o *object) member(name string, kind jsonvalue.Kind, isRequired bool) jsonvalue.Value {
+	m, ok := o.Get(name)
+	switch {
+	case o.err != nil || !isRequired && m.Kind() == jsonvalue.Null:
+	case !ok:
+		o.err = badValue(o.Value, o.at+"/"+name, fmt.Sprintf("required member %q is missing, expected %s", name, syntax.Article(kind.String())))
+	case m.Kind() != kind:
+		o.err = wrongKind(m, o.at+"/"+name, syntax.Article(kind.String()))
+	default:
+		return m
 	}
-	if m.Kind() != kind {
-		return m, wrongKind(m, at+"/"+name, syntax.Article(kind.String()))
-	}
-	return m, nil
+	return jsonvalue.Value{}
 }
 
 // extra returns the members with unknown names, and the known members that are null: they have no

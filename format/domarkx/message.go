@@ -2,6 +2,7 @@ package domarkx
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/domarkx/domarkx/format/jsonvalue"
 )
@@ -70,23 +71,18 @@ func ParseMessage(v jsonvalue.Value, at string) (Message, error) {
 	if v.Kind() != jsonvalue.Object {
 		return m, wrongKind(v, at, "a message object")
 	}
-	role, err := required(v, at, "role", jsonvalue.String)
-	if err != nil {
-		return m, err
-	}
+	o := object{Value: v, at: at}
+	role := o.required("role", jsonvalue.String)
+	var err error
 	if m.Role, err = ParseRole(role.Text()); err != nil {
-		return m, badValue(role, at+"/role", fmt.Sprintf("role is %q, expected \"user\" or \"assistant\"", role.Text()))
+		o.fail(badValue(role, at+"/role", fmt.Sprintf("role is %q, expected \"user\" or \"assistant\"", role.Text())))
 	}
-	content, err := required(v, at, "content", jsonvalue.Array)
-	if err != nil {
-		return m, err
-	}
-	metadata, err := optional(v, at, "message_metadata", jsonvalue.Object)
-	if err != nil {
-		return m, err
-	}
-	if metadata.Kind() == jsonvalue.Object {
+	content := o.required("content", jsonvalue.Array)
+	if metadata := o.optional("message_metadata", jsonvalue.Object); metadata.Kind() == jsonvalue.Object {
 		m.Metadata = &metadata
+	}
+	if o.err != nil {
+		return m, o.err
 	}
 	m.Extra = extra(v, "role", "content", "message_metadata")
 	m.Content = make([]Block, 0, len(content.Items()))
@@ -105,38 +101,20 @@ func parseBlock(v jsonvalue.Value, at string) (Block, error) {
 	if v.Kind() != jsonvalue.Object {
 		return b, wrongKind(v, at, "a content block object")
 	}
-	kind, err := required(v, at, "type", jsonvalue.String)
-	if err != nil {
-		return b, err
-	}
-	b.Type = BlockType(kind.Text())
-	switch b.Type {
+	o := object{Value: v, at: at}
+	kind := o.required("type", jsonvalue.String)
+	switch b.Type = BlockType(kind.Text()); b.Type {
 	case TextBlock:
-		value, err := required(v, at, "value", jsonvalue.String)
-		if err != nil {
-			return b, err
-		}
-		b.Text, b.Extra = value.Text(), extra(v, "type", "value")
+		b.Text, b.Extra = o.required("value", jsonvalue.String).Text(), extra(v, "type", "value")
 	case CodeBlock:
-		language, err := required(v, at, "language", jsonvalue.String)
-		if err != nil {
-			return b, err
-		}
-		code, err := required(v, at, "code", jsonvalue.String)
-		if err != nil {
-			return b, err
-		}
-		name, err := optional(v, at, "name", jsonvalue.String)
-		if err != nil {
-			return b, err
-		}
-		b.Language, b.Text = language.Text(), code.Text()
+		b.Language, b.Text = o.required("language", jsonvalue.String).Text(), o.required("code", jsonvalue.String).Text()
+		name := o.optional("name", jsonvalue.String)
 		b.Name, b.HasName = name.Text(), name.Kind() == jsonvalue.String
 		b.Extra = extra(v, "type", "language", "code", "name")
 	default:
-		return b, badValue(kind, at+"/type", fmt.Sprintf("type is %q, expected \"text\" or \"code\"", kind.Text()))
+		o.fail(badValue(kind, at+"/type", fmt.Sprintf("type is %q, expected \"text\" or \"code\"", kind.Text())))
 	}
-	return b, nil
+	return b, o.err
 }
 
 // Value returns the message object, with members in the order of the specification and unknown ones
@@ -215,12 +193,8 @@ func (m Message) Glue() []string {
 	if len(v.Items()) != len(m.Content)+1 {
 		return nil
 	}
-	glue := make([]string, len(v.Items()))
-	for i, item := range v.Items() {
-		if item.Kind() != jsonvalue.String {
-			return nil
-		}
-		glue[i] = item.Text()
+	if slices.ContainsFunc(v.Items(), func(item jsonvalue.Value) bool { return item.Kind() != jsonvalue.String }) {
+		return nil
 	}
-	return glue
+	return v.Texts()
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf16"
-	"unicode/utf8"
 
 	"github.com/domarkx/domarkx/format/wtf8"
 )
@@ -67,10 +66,7 @@ func Preview(m Message) string {
 			text += glue[i+1]
 		}
 		for len(text) > 0 {
-			r, size := utf8.DecodeRuneInString(text)
-			if unit, ok := wtf8.Surrogate(text); ok {
-				r, size = rune(unit), 3
-			}
+			r, size := wtf8.DecodeRune(text)
 			n := max(1, utf16.RuneLen(r))
 			if units+n > limit {
 				if units < limit {

@@ -46,11 +46,7 @@ func note(v jsonvalue.Value, s *transcript.Session) transcript.Note {
 	content := transcript.Get(v, "content")
 	switch kind {
 	case "user":
-		for _, part := range parts(content) {
-			if call := transcript.Text(part, "functionResponse", "id"); call != "" {
-				n.Results = append(n.Results, call)
-			}
-		}
+		n.Results = transcript.Texts(parts(content), "functionResponse", "id")
 		if directory := directoryIn(content); directory != "" {
 			s.In(directory, "")
 			s.Context = directory
@@ -60,12 +56,7 @@ func note(v jsonvalue.Value, s *transcript.Session) transcript.Note {
 			n.Kind = transcript.Prompt
 		}
 	case "gemini":
-		n.Kind = transcript.Answer
-		for _, call := range calls(v) {
-			if id := transcript.Text(call, "id"); id != "" {
-				n.Calls = append(n.Calls, id)
-			}
-		}
+		n.Kind, n.Calls = transcript.Answer, transcript.Texts(calls(v), "id")
 	}
 	return n
 }
@@ -297,7 +288,7 @@ func answer(w *transcript.Writer, t transcript.Turn, id, at string, step []trans
 		all = transcript.List(calls...)
 	}
 	return transcript.Object("id", id, "timestamp", at, "type", "gemini", "content", strings.Join(texts, "\n\n"),
-		"tokens", tokens, "model", transcript.Maybe(w.Model), "toolCalls", all)
+		"tokens", tokens, "model", jsonvalue.Maybe(w.Model), "toolCalls", all)
 }
 
 // path returns where Gemini CLI keeps a transcript. It leaves out the directory of the project, whose

@@ -13,12 +13,12 @@ func writeCall(b *bytes.Buffer, call *transcript.Call, result *transcript.Result
 	if result != nil && result.Failed {
 		class = "call failed"
 	}
-	enclose(b, `<details class="`+class+`"><summary><span class="tool">`, clean(cut(call.Tool, 80)), "</span> ")
+	writef(b, `<details class="%s"><summary><span class="tool">%s</span> `, class, cut(call.Tool, 80))
 	if status := result.Status(); status != "" { // before the argument, which may fill the line
-		enclose(b, `<span class="status">`, clean(cut(status, 40)), "</span> ")
+		writef(b, `<span class="status">%s</span> `, cut(status, 40))
 	}
 	if brief := call.Brief(); brief != "" {
-		enclose(b, `<span class="brief">`, clean(cut(brief, 160)), "</span>")
+		writef(b, `<span class="brief">%s</span>`, cut(brief, 160))
 	}
 	b.WriteString("</summary>\n")
 	writeSections(b, call.Sections())
@@ -54,20 +54,18 @@ func writeSections(b *bytes.Buffer, sections []transcript.Section) {
 }
 
 func writeLabel(b *bytes.Buffer, label string) {
-	enclose(b, `<p class="label">`, clean(cut(label, 80)), "</p>")
+	writef(b, `<p class="label">%s</p>`, cut(label, 80))
 }
 
 // writeFields writes the names and values of short arguments.
 func writeFields(b *bytes.Buffer, members []jsonvalue.Member) {
 	b.WriteString("<dl>")
 	for _, m := range members {
-		enclose(b, "<dt>", clean(cut(m.Name, 80)), "</dt><dd>")
 		value := m.Value.Text()
 		if m.Value.Kind() != jsonvalue.String {
 			value = m.Value.JSON()
 		}
-		escape(b, clean(value))
-		b.WriteString("</dd>")
+		writef(b, "<dt>%s</dt><dd>%s</dd>", cut(m.Name, 80), value)
 	}
 	b.WriteString("</dl>\n")
 }

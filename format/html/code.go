@@ -20,9 +20,7 @@ func writeCode(b *bytes.Buffer, language, code string) {
 	}
 	b.WriteString("<pre><code")
 	if language != "" {
-		b.WriteString(` data-language="`)
-		escape(b, clean(cut(language, 40)))
-		b.WriteByte('"')
+		writef(b, ` data-language="%s"`, cut(language, 40))
 	}
 	b.WriteByte('>')
 	escape(b, code)
@@ -101,7 +99,9 @@ func writeDiffLine(b *bytes.Buffer, class, line string) {
 		escape(b, line)
 		return
 	}
-	enclose(b, `<span class="`+class+`">`, line, "</span>")
+	b.WriteString(`<span class="` + class + `">`)
+	escape(b, line)
+	b.WriteString("</span>")
 }
 
 // writeReplacement writes a replacement as a diff of the old text and the new one.

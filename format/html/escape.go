@@ -12,11 +12,9 @@ var entities = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, 
 // escape appends text to dst, escaped for HTML text and for quoted attributes.
 func escape(dst *bytes.Buffer, s string) { _, _ = entities.WriteString(dst, s) }
 
-// enclose appends an escaped text between HTML.
-func enclose(dst *bytes.Buffer, before, s, after string) {
-	dst.WriteString(before)
-	escape(dst, s)
-	dst.WriteString(after)
+// writef writes HTML as [Markupf] returns it.
+func writef(dst *bytes.Buffer, text string, args ...any) {
+	dst.WriteString(string(Markupf(text, args...)))
 }
 
 // clean returns a text without hidden characters and without reordering: control characters become
@@ -70,19 +68,9 @@ func repeats(s string, size int) int {
 
 // isClean reports whether a text consists of printable ASCII or has nothing that clean would replace.
 func isClean(s string) bool {
-	for i := 0; i < len(s); {
-		c := s[i]
-		if c >= 0x20 && c < 0x7f || c == '\n' || c == '\t' {
-			i++
-			continue
-		}
-		r, size := utf8.DecodeRuneInString(s[i:])
-		if c < 0x80 || r == utf8.RuneError && size == 1 || isHidden(r) {
-			return false
-		}
-		i += size
-	}
-	return true
+	return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool {
+		return r < 0x20 && r != '\n' && r != '\t' || r == 0x7f || isHidden(r)
+	})
 }
 
 // isHidden reports whether a character is invisible but affects other characters, or is not allowed in

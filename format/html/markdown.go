@@ -49,7 +49,7 @@ func (w *markdownWriter) write(dst *bytes.Buffer, source string) error {
 		return nil
 	}
 	if !isTame(source) {
-		enclose(dst, `<pre class="plain">`, source, "</pre>\n")
+		writef(dst, "<pre class=\"plain\">%s</pre>\n", source)
 		return nil
 	}
 	data := []byte(source)
@@ -137,7 +137,7 @@ func rawBlock(b *bytes.Buffer, source []byte, n ast.Node) {
 	if block := n.(*ast.HTMLBlock); block.HasClosure() {
 		text += string(block.ClosureLine.Value(source))
 	}
-	enclose(b, `<pre class="plain">`, text, "</pre>\n")
+	writef(b, "<pre class=\"plain\">%s</pre>\n", text)
 }
 
 func rawInline(b *bytes.Buffer, source []byte, n ast.Node) {
@@ -211,7 +211,7 @@ func writeLink(b *bytes.Buffer, n ast.Node, address, label string) {
 	if !isInLink(n) {
 		begin, end = linkTags(address)
 	}
-	enclose(b, begin, label, end)
+	writef(b, "%s%s%s", Markup(begin), label, Markup(end))
 }
 
 func autoLink(b *bytes.Buffer, source []byte, n ast.Node) {
@@ -274,12 +274,10 @@ func ImageType(data []byte) string {
 // writeImage writes an image, or its text if browsers cannot show it.
 func writeImage(b *bytes.Buffer, data []byte, alt string) {
 	if kind := ImageType(data); kind != "" {
-		enclose(b, `<img alt="`, alt, `" src="data:`+kind+`;base64,`)
-		b.Write(base64.StdEncoding.AppendEncode(nil, data))
-		b.WriteString(`">`)
+		writef(b, `<img alt="%s" src="data:%s;base64,%s">`, alt, kind, Markup(base64.StdEncoding.EncodeToString(data)))
 		return
 	}
-	enclose(b, `<span class="image">`, "image: "+alt, `</span>`)
+	writef(b, `<span class="image">image: %s</span>`, alt)
 }
 
 // heading lowers the levels of headings in a message below those of the page.

@@ -98,7 +98,7 @@ func (w *writer) about(b *bytes.Buffer, k int, m domarkx.WrittenMessage, metadat
 	t := &w.total
 	t.messages++
 	if model := transcript.Text(metadata, "model"); model != "" && m.Role == domarkx.Assistant {
-		enclose(b, ` <span>`, clean(cut(model, 80)), "</span>")
+		writef(b, ` <span>%s</span>`, cut(model, 80))
 		if !slices.Contains(t.models, model) && len(t.models) < maxModels {
 			t.models = append(t.models, model)
 		}
@@ -106,20 +106,19 @@ func (w *writer) about(b *bytes.Buffer, k int, m domarkx.WrittenMessage, metadat
 	if u, ok := usageOf(metadata); ok {
 		t.responses++
 		t.usage = t.usage.plus(u)
-		b.WriteString(` <span class="tokens">`)
-		escape(b, u.brief())
+		text := u.brief()
 		if cost, known := w.cost(metadata, u); known {
 			t.cost += cost
 			t.priced++
-			escape(b, " · "+dollars(cost))
+			text += " · " + dollars(cost)
 		}
-		b.WriteString("</span>")
+		writef(b, ` <span class="tokens">%s</span>`, text)
 	}
 	if w.session.Files != nil && w.session.Version != nil {
 		if version := w.session.Version(k); version != "" {
-			enclose(b, ` <a href="`, w.session.Files(version), `">files</a>`)
+			writef(b, ` <a href="%s">files</a>`, w.session.Files(version))
 			if w.session.Lines != nil && m.Role == domarkx.Assistant {
-				enclose(b, ` <a href="`, w.session.Lines(k), `">lines</a>`)
+				writef(b, ` <a href="%s">lines</a>`, w.session.Lines(k))
 			}
 		}
 	}
@@ -173,14 +172,14 @@ func (w *writer) content(b *bytes.Buffer, m domarkx.Message) (int, error) {
 		case isResult:
 			writeResult(b, &result)
 		case transcript.IsCode(block, "thought"):
-			enclose(b, `<details class="thought"><summary>Thought <span class="brief">`, clean(cut(block.Text, 160)), "</span></summary>\n")
+			writef(b, "<details class=\"thought\"><summary>Thought <span class=\"brief\">%s</span></summary>\n", cut(block.Text, 160))
 			if err := w.markdown.write(b, block.Text); err != nil {
 				return size, err
 			}
 			b.WriteString("</details>\n")
 		default:
 			if block.Name != "" {
-				enclose(b, `<p class="label">`, clean(cut(block.Name, 200)), "</p>")
+				writef(b, `<p class="label">%s</p>`, cut(block.Name, 200))
 			}
 			writeCode(b, block.Language, block.Text)
 		}
@@ -191,7 +190,7 @@ func (w *writer) content(b *bytes.Buffer, m domarkx.Message) (int, error) {
 // promptText returns the first line of a message for the table.
 func promptText(m domarkx.Message) string {
 	for _, block := range m.Content {
-		if line := plain(clean(cut(block.Text, 160))); line != "" {
+		if line := Line(block.Text, 160); line != "" {
 			return line
 		}
 	}

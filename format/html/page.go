@@ -55,9 +55,7 @@ func Write(to io.Writer, s Session) error {
 // Begin writes the beginning of a page, up to its content. styles are added to the style sheet and to
 // the Content-Security-Policy.
 func Begin(b *bytes.Buffer, title, policy, more string) {
-	enclose(b, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"", policy, "\">\n<meta name=\"referrer\" content=\"no-referrer\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n<title>")
-	escape(b, clean(title))
-	b.WriteString("</title>\n<style>" + styles + "</style>\n")
+	writef(b, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"%s\">\n<meta name=\"referrer\" content=\"no-referrer\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n<title>%s</title>\n<style>%s</style>\n", policy, title, Markup(styles))
 	if more != "" {
 		b.WriteString("<style>" + more + "</style>\n")
 	}
@@ -71,7 +69,7 @@ func end(b *bytes.Buffer) {
 // title returns the title of a session: the one in its front matter, or else its first prompt, or else
 // its name.
 func (w *writer) title() string {
-	if t := plain(clean(cut(transcript.Text(w.session.Header.Meta(), "title"), 120))); t != "" {
+	if t := Line(transcript.Text(w.session.Header.Meta(), "title"), 120); t != "" {
 		return t
 	}
 	if len(w.prompts) > 0 && w.prompts[0].text != "(empty)" {
@@ -83,16 +81,12 @@ func (w *writer) title() string {
 // header writes the properties of the whole session.
 func (w *writer) header(b *bytes.Buffer, title string) {
 	t := &w.total
-	enclose(b, "<header>\n<h1>", title, "</h1>\n<p class=\"meta\"><span>")
-	escape(b, clean(w.session.Name))
-	b.WriteString("</span>")
+	writef(b, "<header>\n<h1>%s</h1>\n<p class=\"meta\"><span>%s</span>", title, w.session.Name)
 	if s := w.session.Snapshot; s != "" {
-		enclose(b, ` <span><span class="oid" title="`, s, `">`)
-		escape(b, s[:min(len(s), 10)])
-		b.WriteString("</span></span>")
+		writef(b, ` <span><span class="oid" title="%s">%s</span></span>`, s, s[:min(len(s), 10)])
 	}
 	for _, model := range t.models {
-		enclose(b, " <span>", clean(cut(model, 80)), "</span>")
+		writef(b, " <span>%s</span>", cut(model, 80))
 	}
 	b.WriteString("</p>\n<p class=\"meta\">")
 	if t.first > 0 {
@@ -104,15 +98,14 @@ func (w *writer) header(b *bytes.Buffer, title string) {
 	}
 	fmt.Fprintf(b, "<span> %s</span>", Count(t.messages, "message"))
 	if t.responses > 0 {
-		b.WriteString("<span>")
-		escape(b, t.usage.brief())
+		text := t.usage.brief()
 		if t.priced > 0 {
-			escape(b, " · "+dollars(t.cost))
-			if t.priced < t.responses {
-				b.WriteString(" where the price is known")
-			}
+			text += " · " + dollars(t.cost)
 		}
-		b.WriteString("</span>")
+		if t.priced > 0 && t.priced < t.responses {
+			text += " where the price is known"
+		}
+		writef(b, "<span>%s</span>", text)
 	}
 	b.WriteString("</p>\n</header>\n")
 }
@@ -143,11 +136,11 @@ func writePrompts(b *bytes.Buffer, prompts []prompt, dir string, open bool) {
 }
 
 func writePrompt(b *bytes.Buffer, p prompt, dir string) {
-	b.WriteString(`<li><a href="`)
+	address := "#" + p.anchor
 	if p.page > 0 && dir != "" {
-		escape(b, dir+pageName(p.page))
+		address = dir + pageName(p.page) + address
 	}
-	enclose(b, "#"+p.anchor+`">`, p.text, "</a>")
+	writef(b, `<li><a href="%s">%s</a>`, address, p.text)
 	if p.date > 0 {
 		writeTime(b, p.date)
 	}

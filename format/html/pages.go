@@ -60,9 +60,8 @@ func WritePages(s Session, dir, index string, create func(name string, data []by
 	title := w.title()
 	Begin(&b, title, Policy(), "")
 	w.header(&b, title)
-	fmt.Fprintf(&b, "<main>\n<p class=\"meta\">The messages are on %d pages, in the directory <code>", n-1)
-	escape(&b, clean(dir))
-	b.WriteString("</code> beside this file. This file lists the pages and the prompts on each.</p>\n")
+	writef(&b, "<main>\n<p class=\"meta\">The messages are on %d pages, in the directory <code>%s</code> beside this file. "+
+		"This file lists the pages and the prompts on each.</p>\n", n-1, dir)
 	b.Write(list.Bytes())
 	b.WriteString("</main>\n")
 	end(&b)
@@ -71,35 +70,29 @@ func WritePages(s Session, dir, index string, create func(name string, data []by
 
 // page returns the page with the messages from index first up to, but excluding, last.
 func page(w *writer, body []byte, index string, n, first, last int, more bool) []byte {
-	var b, links bytes.Buffer
-	enclose(&links, `<nav class="pages"><a href="`, index, `">All pages</a>`)
+	var b bytes.Buffer
+	links := Markupf(`<nav class="pages"><a href="%s">All pages</a>`, index)
 	if n > 1 {
-		fmt.Fprintf(&links, ` <a href="%s">← Page %d</a>`, pageName(n-1), n-1)
+		links += Markupf(` <a href="%s">← Page %d</a>`, pageName(n-1), n-1)
 	}
 	if more {
-		fmt.Fprintf(&links, ` <a href="%s">Page %d →</a>`, pageName(n+1), n+1)
+		links += Markupf(` <a href="%s">Page %d →</a>`, pageName(n+1), n+1)
 	}
-	links.WriteString("</nav>\n")
-	title := clean(w.session.Name) + fmt.Sprintf(", page %d", n)
+	links += "</nav>\n"
+	title := fmt.Sprintf("%s, page %d", w.session.Name, n)
 	Begin(&b, title, Policy(), "")
-	b.WriteString("<header>\n<h1>")
-	escape(&b, title)
-	fmt.Fprintf(&b, "</h1>\n<p class=\"meta\">Messages %d to %d</p>\n</header>\n", first, last-1)
-	b.Write(links.Bytes())
+	writef(&b, "<header>\n<h1>%s</h1>\n<p class=\"meta\">Messages %d to %d</p>\n</header>\n%s", title, first, last-1, links)
 	writePrompts(&b, w.prompts, "", len(w.prompts) <= 40)
 	b.WriteString("<main>\n")
 	b.Write(body)
-	b.WriteString("</main>\n")
-	b.Write(links.Bytes())
+	b.WriteString("</main>\n" + string(links))
 	end(&b)
 	return b.Bytes()
 }
 
 // listPage writes the prompts of a page into the index.
 func listPage(b *bytes.Buffer, prompts []prompt, dir string, n, first, last int) {
-	fmt.Fprintf(b, `<nav class="prompts"><h2><a href="`)
-	escape(b, dir+pageName(n))
-	fmt.Fprintf(b, "\">Page %d</a></h2>\n<p class=\"meta\">Messages %d to %d</p>\n<ol>\n", n, first, last-1)
+	writef(b, "<nav class=\"prompts\"><h2><a href=\"%s\">Page %d</a></h2>\n<p class=\"meta\">Messages %d to %d</p>\n<ol>\n", dir+pageName(n), n, first, last-1)
 	for i, p := range prompts {
 		if i == promptsShown {
 			fmt.Fprintf(b, "<li>… and %d more</li>\n", len(prompts)-i)

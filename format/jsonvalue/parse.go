@@ -17,7 +17,7 @@ const MaxDepth = 1000
 // ParseValue parses one JSON text (RFC 8259), optionally surrounded by white space. It decodes a
 // lone surrogate escape to its three WTF-8 bytes, and replaces each byte that is not UTF-8 with
 // U+FFFD. Errors are [*syntax.Error] values with line and column.
-func ParseValue(data []byte) (Value, error) { return parse(data, nil) }
+func ParseValue(data []byte) (Value, error) { return ParseOutline(data, nil) }
 
 // MustParse is [ParseValue] for a text of the program. It panics for one that is not valid.
 func MustParse(text string) Value {
@@ -32,10 +32,6 @@ func MustParse(text string) Value {
 // not need. It calls skips with the name and the kind of each member that is a string, array or
 // object. If skips returns true, the member gets an empty value of that kind.
 func ParseOutline(data []byte, skips func(name string, kind Kind) bool) (Value, error) {
-	return parse(data, skips)
-}
-
-func parse(data []byte, skips func(name string, kind Kind) bool) (Value, error) {
 	p := newParser(data)
 	defer p.release()
 	p.skips = skips

@@ -2,7 +2,9 @@ package jsonvalue
 
 import (
 	"bytes"
+	"fmt"
 	"math/bits"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/domarkx/domarkx/format/wtf8"
@@ -63,10 +65,9 @@ const hexDigits = "0123456789abcdef"
 // U+FFFD for each other byte that is not UTF-8.
 func appendWTF8Run(dst []byte, s string) []byte {
 	for s != "" {
-		r, size := utf8.DecodeRuneInString(s)
-		if unit, ok := wtf8.Surrogate(s); ok {
-			dst = append(dst, '\\', 'u', hexDigits[unit>>12], hexDigits[unit>>8&15], hexDigits[unit>>4&15], hexDigits[unit&15])
-			size = 3
+		r, size := wtf8.DecodeRune(s)
+		if utf16.IsSurrogate(r) {
+			dst = fmt.Appendf(dst, `\u%04x`, r)
 		} else {
 			dst = utf8.AppendRune(dst, r)
 		}

@@ -1,6 +1,7 @@
 package jsonvalue
 
 import (
+	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
 
@@ -82,15 +83,14 @@ func (p *parser) escapes(buf []byte) ([]byte, error) {
 
 // unicode decodes a \u escape, or two that are a surrogate pair.
 func (p *parser) unicode(buf []byte) ([]byte, error) {
-	unit, ok := p.hex4(p.pos + 2)
+	r, ok := p.hex4(p.pos + 2)
 	if !ok {
 		return buf, p.fail("bad \\u escape, expected four hexadecimal digits")
 	}
 	p.pos += 6
-	r := rune(unit)
 	if utf16.IsSurrogate(r) && p.pos+1 < len(p.data) && p.data[p.pos] == '\\' && p.data[p.pos+1] == 'u' {
 		if low, ok := p.hex4(p.pos + 2); ok {
-			if full := utf16.DecodeRune(r, rune(low)); full != utf8.RuneError {
+			if full := utf16.DecodeRune(r, low); full != utf8.RuneError {
 				p.pos += 6
 				return utf8.AppendRune(buf, full), nil
 			}
@@ -99,23 +99,10 @@ func (p *parser) unicode(buf []byte) ([]byte, error) {
 	return wtf8.Append(buf, r), nil
 }
 
-func (p *parser) hex4(at int) (uint16, bool) {
+func (p *parser) hex4(at int) (rune, bool) {
 	if at+4 > len(p.data) {
 		return 0, false
 	}
-	var unit uint16
-	for _, c := range p.data[at : at+4] {
-		switch {
-		case '0' <= c && c <= '9':
-			c -= '0'
-		case 'a' <= c && c <= 'f':
-			c -= 'a' - 10
-		case 'A' <= c && c <= 'F':
-			c -= 'A' - 10
-		default:
-			return 0, false
-		}
-		unit = unit<<4 | uint16(c)
-	}
-	return unit, true
+	unit, err := strconv.ParseUint(string(p.data[at:at+4]), 16, 16)
+	return rune(unit), err == nil
 }

@@ -110,6 +110,28 @@ func ObjectOf(pairs ...any) Value {
 	return ObjectValue(members...)
 }
 
+// Strings returns an array of strings.
+func Strings(all []string) Value {
+	items := make([]Value, len(all))
+	for i, s := range all {
+		items[i] = StringValue(s)
+	}
+	return ArrayValue(items...)
+}
+
+// Maybe returns a value for [ObjectOf]: none for "".
+func Maybe(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}
+
+// Plus returns the object with more members at its end.
+func (v Value) Plus(members ...Member) Value {
+	return ObjectValue(slices.Concat(v.Members(), members)...)
+}
+
 // Kind returns the value's kind.
 func (v Value) Kind() Kind { return v.kind }
 
@@ -126,6 +148,15 @@ func (v Value) Items() []Value {
 		return nil
 	}
 	return v.nested.items
+}
+
+// Texts returns what [Value.Text] returns for each item of an array.
+func (v Value) Texts() []string {
+	texts := make([]string, len(v.Items()))
+	for i, item := range v.Items() {
+		texts[i] = item.Text()
+	}
+	return texts
 }
 
 // Members returns the members of an object. The caller must not change them.
@@ -147,15 +178,11 @@ func (v Value) Depth() int {
 		return 0
 	}
 	inside := 0
-	for i := range v.nested.items {
-		if item := &v.nested.items[i]; item.nested != nil {
-			inside = max(inside, item.Depth())
-		}
+	for _, item := range v.nested.items {
+		inside = max(inside, item.Depth())
 	}
-	for i := range v.nested.members {
-		if m := &v.nested.members[i].Value; m.nested != nil {
-			inside = max(inside, m.Depth())
-		}
+	for _, m := range v.nested.members {
+		inside = max(inside, m.Value.Depth())
 	}
 	return 1 + inside
 }
@@ -176,21 +203,14 @@ func (v Value) Get(name string) (Value, bool) {
 // duplicates are removed; a new one is added at the end. For other kinds it returns an object with
 // only that member.
 func (v Value) With(name string, value Value) Value {
-	members := make([]Member, 0, len(v.Members())+1)
-	set := false
-	for _, m := range v.Members() {
-		if m.Name == name {
-			if set {
-				continue
-			}
-			m.Value, set = value, true
-		}
-		members = append(members, m)
+	isSame := func(m Member) bool { return m.Name == name }
+	i := slices.IndexFunc(v.Members(), isSame)
+	if i < 0 {
+		return v.Plus(Member{name, value})
 	}
-	if !set {
-		members = append(members, Member{name, value})
-	}
-	return ObjectValue(members...)
+	members := slices.Clone(v.Members())
+	members[i].Value = value
+	return ObjectValue(members[:i+1+len(slices.DeleteFunc(members[i+1:], isSame))]...)
 }
 
 // Distinct returns the members without repeated names: each name at its first position with its
@@ -219,13 +239,7 @@ func Distinct(members []Member) []Member {
 
 // Without returns the object without the members of that name.
 func (v Value) Without(name string) Value {
-	members := make([]Member, 0, len(v.Members()))
-	for _, m := range v.Members() {
-		if m.Name != name {
-			members = append(members, m)
-		}
-	}
-	return ObjectValue(members...)
+	return ObjectValue(slices.DeleteFunc(slices.Clone(v.Members()), func(m Member) bool { return m.Name == name })...)
 }
 
 // Equal reports whether both values are the same, including the spelling of numbers and the order

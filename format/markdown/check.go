@@ -40,20 +40,13 @@ type Finding struct {
 func Check(f format.File, h domarkx.Header, n int) (Finding, error) {
 	c := checker{path: f.Path}
 	c.found.path, c.found.configs = f.Path, map[string]configBlock{}
-	lines := format.NewWindow(f)
-	for at := int64(0); at < f.Size; {
-		raw, whole, err := lines.Line(at)
+	for line, err := range linesOf(f) {
 		if err != nil {
-			return Finding{}, fmt.Errorf("%s: %w", f.Path, err)
+			return Finding{}, err
 		}
-		if at += int64(len(raw)); whole {
-			at++
+		if c.number = line.number; !line.isFront {
+			c.line(line.text)
 		}
-		c.number++
-		if c.number == 1 {
-			raw = bytes.TrimPrefix(raw, []byte(bom))
-		}
-		c.line(bytes.TrimSuffix(raw, []byte("\r")))
 	}
 	c.endBlock()
 	isSession := n > 0 || c.configures || h.UserMetadata != nil || h.Setup != nil || len(h.ExecutionConfig.Members()) > 0 || len(h.Extra) > 0
@@ -74,9 +67,8 @@ func Check(f format.File, h domarkx.Header, n int) (Finding, error) {
 // A checker looks at a file line by line.
 type checker struct {
 	path   string
-	number int // offset of the line
+	number int // of the line
 	sc     scanner
-	front  bool // inside the front matter
 
 	found      Finding
 	hasText    bool
@@ -95,15 +87,6 @@ var speakerLine = sync.OnceValue(func() *regexp.Regexp {
 })
 
 func (c *checker) line(line []byte) {
-	isRule := string(bytes.TrimRight(line, " \t")) == "---"
-	switch {
-	case c.front:
-		c.front = !isRule && string(bytes.TrimRight(line, " \t")) != "..."
-		return
-	case c.number == 1 && isRule:
-		c.front = true
-		return
-	}
 	c.hasText = c.hasText || !isBlank(line)
 	if c.binary == 0 && (bytes.IndexByte(line, 0) >= 0 || !utf8.Valid(line)) {
 		c.binary = c.number

@@ -72,34 +72,27 @@ func (p place) heading() int64 { return p.line + int64(p.indent) }
 // document may include files.
 func divided(f format.File) (format.Stream, error) {
 	d := &division{file: f, messages: format.NewWindow(f)}
-	lines := format.NewWindow(f)
-	at, number, err := d.front(lines)
-	if err != nil {
-		return format.Stream{}, err
-	}
 	var sc scanner
-	begin := number // the line that the section begins with
-	for ; at < f.Size; number++ {
-		raw, whole, err := lines.Line(at)
-		if err != nil {
-			return format.Stream{}, d.failed(err)
-		}
-		line := bytes.TrimSuffix(raw, []byte("\r"))
-		if mayInclude(line) {
+	begin := 1 // the line that the section begins with
+	for line, err := range linesOf(f) {
+		switch {
+		case err != nil:
+			return format.Stream{}, err
+		case line.isFront:
+			continue
+		case mayInclude(line.text):
 			return format.Stream{}, errIncludes
+		case sc.feed(line.text) != eventBoundary:
+			continue
 		}
-		if sc.feed(line) == eventBoundary {
-			next := place{line: at, indent: uint8(leadingSpaces(line, 3))}
-			if next.tight, err = d.section(begin, next, false); err != nil {
-				return format.Stream{}, err
-			}
-			d.places, begin = append(d.places, next), number
+		next := place{line: line.at, indent: uint8(leadingSpaces(line.text, 3))}
+		if next.tight, err = d.section(begin, next, false); err != nil {
+			return format.Stream{}, err
 		}
-		if at += int64(len(raw)); whole {
-			at++
-		}
+		d.places, begin = append(d.places, next), line.number
 	}
-	if _, err := d.section(begin, place{line: f.Size}, true); err != nil {
+	_, err := d.section(begin, place{line: f.Size}, true)
+	if err != nil {
 		return format.Stream{}, err
 	}
 	s := format.Stream{Messages: d}
@@ -120,29 +113,42 @@ func divided(f format.File) (format.Stream, error) {
 
 func (d *division) failed(err error) error { return fmt.Errorf("%s: %w", d.file.Path, err) }
 
-// front returns the offset of the text after the front matter, and the number of the line there.
-func (d *division) front(lines *format.Window) (at int64, number int, err error) {
-	for number = 1; at < d.file.Size; number++ {
-		raw, whole, err := lines.Line(at)
-		if err != nil {
-			return 0, 0, d.failed(err)
-		}
-		start := at
-		if rest, ok := bytes.CutPrefix(raw, []byte(bom)); ok && at == 0 {
-			raw, start = rest, int64(len(bom))
-		}
-		line := string(bytes.TrimRight(bytes.TrimSuffix(raw, []byte("\r")), " \t"))
-		if number == 1 && line != "---" {
-			return start, 1, nil
-		}
-		if at = start + int64(len(raw)); whole {
-			at++
-		}
-		if number > 1 && (line == "---" || line == "...") {
-			return at, number + 1, nil
+// A fileLine is a line of a document.
+type fileLine struct {
+	at      int64  // its offset, after a byte order mark
+	number  int    // from 1
+	text    []byte // without its line end; valid until the next line
+	isFront bool   // it is part of the front matter
+}
+
+// linesOf yields the lines of a document.
+func linesOf(f format.File) iter.Seq2[fileLine, error] {
+	return func(yield func(fileLine, error) bool) {
+		window, inFront := format.NewWindow(f), false
+		for at, number := int64(0), 1; at < f.Size; number++ {
+			raw, whole, err := window.Line(at)
+			if err != nil {
+				yield(fileLine{}, fmt.Errorf("%s: %w", f.Path, err))
+				return
+			}
+			line, end := fileLine{at: at, number: number, text: raw}, at+int64(len(raw))
+			if rest, ok := bytes.CutPrefix(raw, []byte(bom)); ok && number == 1 {
+				line.at, line.text = int64(len(bom)), rest
+			}
+			line.text = bytes.TrimSuffix(line.text, []byte("\r"))
+			if inFront || number == 1 {
+				rule := string(bytes.TrimRight(line.text, " \t"))
+				line.isFront = inFront || rule == "---"
+				inFront = line.isFront && (number == 1 || rule != "---" && rule != "...")
+			}
+			if !yield(line, nil) {
+				return
+			}
+			if at = end; whole {
+				at++
+			}
 		}
 	}
-	return d.file.Size, 1, nil // reading the message reports an unclosed block
 }
 
 // section reads the last section found, which begins at line number and ends before next. It also

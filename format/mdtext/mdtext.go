@@ -9,11 +9,10 @@ import (
 	"unicode/utf8"
 
 	"github.com/domarkx/domarkx/format/domarkx"
-	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/markdown"
 )
 
-// Split returns the blocks of a message's text, and the glue from which [Join] restores
+// Split returns the blocks of a message's text, and the glue ([domarkx.Message.Glue]) from which [Join] restores
 // the text: the strings before, between and after the blocks, including code fences. The
 // glue is nil if the blocks alone suffice. Text that is not valid UTF-8, or that does not
 // survive being split, becomes a single text block.
@@ -78,16 +77,6 @@ func Join(blocks []domarkx.Block, glue []string) string {
 		return joined
 	}
 	return markdown.RenderContent(blocks)
-}
-
-// Value returns glue as the member [domarkx.MetadataGlue] of message_metadata, which
-// [domarkx.Message.Glue] reads.
-func Value(glue []string) jsonvalue.Value {
-	items := make([]jsonvalue.Value, len(glue))
-	for i, s := range glue {
-		items[i] = jsonvalue.StringValue(s)
-	}
-	return jsonvalue.ArrayValue(items...)
 }
 
 // joinGlue interleaves blocks and glue, and reports whether the result parses as these blocks.

@@ -49,7 +49,7 @@ func TestAnyText(t *testing.T) {
 		if between == nil {
 			return
 		}
-		metadata := jsonvalue.ObjectValue(jsonvalue.Member{Name: domarkx.MetadataGlue, Value: mdtext.Value(between)})
+		metadata := jsonvalue.ObjectValue(jsonvalue.Member{Name: domarkx.MetadataGlue, Value: jsonvalue.Strings(between)})
 		m.Metadata = &metadata
 		if got := mdtext.Join(blocks, m.Glue()); got != text {
 			t.Fatalf("%q: with the glue of metadata %q", text, got)

@@ -189,8 +189,7 @@ func (o *writing) message(t transcript.Turn) jsonvalue.Value {
 	at := t.Time.UnixMilli()
 	id := o.id("msg", at)
 	part := func(kind string, more ...any) jsonvalue.Value {
-		members := transcript.Object("id", o.id("prt", at), "sessionID", o.session, "messageID", id, "type", kind).Members()
-		return jsonvalue.ObjectValue(append(members, transcript.Object(more...).Members()...)...)
+		return transcript.Object(append([]any{"id", o.id("prt", at), "sessionID", o.session, "messageID", id, "type", kind}, more...)...)
 	}
 	var parts []jsonvalue.Value
 	next := transcript.Object("providerID", NoProvider, "modelID", cmp.Or(o.Model, NoProvider))

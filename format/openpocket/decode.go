@@ -2,10 +2,8 @@ package openpocket
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/domarkx/domarkx/format"
@@ -86,12 +84,10 @@ func (d *decoder) report(offset int, msg string) {
 // idTime is the layout, as in package time, of the time that serves as an ID.
 const idTime = "20060102-150405"
 
-var sessionID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\d{8}-\d{6}$`) })
-
 // isID reports whether an ID is a date and time in the form that the program generates.
 func isID(id string) bool {
 	_, err := time.Parse(idTime, id)
-	return err == nil && sessionID().MatchString(id)
+	return err == nil && len(id) == len(idTime)
 }
 
 func (d *decoder) header(h header) {
@@ -124,7 +120,7 @@ func (d *decoder) text(role domarkx.Role, text string, metadata jsonvalue.Value)
 	m := domarkx.Message{Role: role}
 	var between []string
 	if m.Content, between = mdtext.Split(text); between != nil {
-		metadata = metadata.With(domarkx.MetadataGlue, mdtext.Value(between))
+		metadata = metadata.With(domarkx.MetadataGlue, jsonvalue.Strings(between))
 	}
 	d.add(m, metadata)
 }

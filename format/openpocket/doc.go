@@ -24,7 +24,7 @@ func Codec() format.Codec {
 		Name:   Name,
 		Detect: Detect,
 		Decode: Decode,
-		Encode: Encode,
+		Encode: format.Encoding(Write),
 		Write:  Write,
 		Origin: format.Origin{Place: Place, Fork: fork, Homes: &format.Homes{Type: Name, Find: findHomes, Names: namesOfHome}},
 	}

@@ -12,17 +12,12 @@ import (
 	"github.com/domarkx/domarkx/format/transcript"
 )
 
-// Encode writes a session like the program does: the user's first message is the task, each tool
+// Write writes a session like the program does: the user's first message is the task, each tool
 // call of the assistant a step, and the text after its last call the final block. A session without
 // such text gets an empty final block, because without one it would look unfinished. The result
 // does not depend on the clock or on chance. The program escapes nothing; if a text would read as
 // the boundary of a step, the affected lines are indented by a blank. Such changes, and losses, are
-// recorded in to.Losses.
-func Encode(doc *domarkx.Document, to format.Target) ([]byte, error) {
-	return format.Whole(Write, doc, to)
-}
-
-// Write is Encode for messages that need not be in memory. The text of the document is.
+// recorded in to.Losses. The messages need not be in memory; the text of the document is.
 func Write(h domarkx.Header, messages format.Messages, to format.Target) (func(w io.Writer) error, error) {
 	e := encoder{doc: h, messages: messages, to: to}
 	if err := e.find(); err != nil {

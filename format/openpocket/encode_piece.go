@@ -1,6 +1,7 @@
 package openpocket
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,12 +31,7 @@ func (e *encoder) header() header {
 		made.values[i] = said
 	}
 	at := format.SnapshotTime(e.doc)
-	if made.values[0] == "" {
-		made.values[0] = at.Format(idTime)
-	}
-	if made.values[1] == "" {
-		made.values[1] = at.Format(format.ISOTime)
-	}
+	made.values[0], made.values[1] = cmp.Or(made.values[0], at.Format(idTime)), cmp.Or(made.values[1], at.Format(format.ISOTime))
 	e.last = made.values[1]
 	return made
 }

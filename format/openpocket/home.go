@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
@@ -118,11 +119,11 @@ func namedIn(result string) []string {
 
 // started returns the local time at which a session began: its id.
 func started(h domarkx.Header) string {
-	id := transcript.Text(h.Meta(), keyID)
-	if !sessionID().MatchString(id) {
+	at, err := time.Parse(idTime, transcript.Text(h.Meta(), keyID))
+	if err != nil {
 		return ""
 	}
-	return id[:4] + "-" + id[4:6] + "-" + id[6:8]
+	return at.Format(time.DateOnly)
 }
 
 var date = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\d{4}-\d\d-\d\d`) })

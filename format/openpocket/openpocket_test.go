@@ -28,7 +28,7 @@ func decode(t testing.TB, data string) *domarkx.Document {
 func encode(t testing.TB, doc *domarkx.Document) (string, []string) {
 	t.Helper()
 	var lost format.Losses
-	out, err := openpocket.Encode(doc, format.Target{Losses: &lost})
+	out, err := openpocket.Codec().Encode(doc, format.Target{Losses: &lost})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -236,7 +236,7 @@ func TestAnyText(t *testing.T) {
 			{Message: domarkx.Message{Role: domarkx.Assistant, Content: []domarkx.Block{{Type: domarkx.TextBlock, Text: texts.Draw(t, "message")}}}},
 		}}
 		var lost format.Losses
-		out, err := openpocket.Encode(doc, format.Target{Losses: &lost})
+		out, err := openpocket.Codec().Encode(doc, format.Target{Losses: &lost})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -250,7 +250,7 @@ func TestAnyText(t *testing.T) {
 		if again.Damage != nil {
 			t.Fatalf("what was written is damaged: %v\n%s", again.Damage, out)
 		}
-		twice, err := openpocket.Encode(again, format.Target{})
+		twice, err := openpocket.Codec().Encode(again, format.Target{})
 		if err != nil || !bytes.Equal(twice, out) {
 			t.Fatalf("writing twice differs: %v\n%s", err, cmp.Diff(string(out), string(twice)))
 		}
@@ -266,7 +266,7 @@ func FuzzDecode(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if _, err := openpocket.Encode(doc, format.Target{}); err != nil {
+		if _, err := openpocket.Codec().Encode(doc, format.Target{}); err != nil {
 			t.Fatal(err)
 		}
 	})
@@ -294,7 +294,7 @@ func TestReportsAreBounded(t *testing.T) {
 		}
 	}
 	var again []byte
-	if again, err = openpocket.Encode(doc, format.Target{}); err != nil || !bytes.HasPrefix(again, []byte(data)) {
+	if again, err = openpocket.Codec().Encode(doc, format.Target{}); err != nil || !bytes.HasPrefix(again, []byte(data)) {
 		t.Errorf("written as something else: %v", err)
 	}
 }
@@ -311,7 +311,7 @@ func TestEndsOnce(t *testing.T) {
 	}
 	doc.Conversation = append(doc.Conversation, domarkx.WrittenMessage{Message: domarkx.Message{Role: domarkx.Assistant, Content: []domarkx.Block{{Type: domarkx.TextBlock, Text: "And more."}}}})
 	var lost format.Losses
-	again, err := openpocket.Encode(doc, format.Target{Losses: &lost})
+	again, err := openpocket.Codec().Encode(doc, format.Target{Losses: &lost})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package openpocket
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -21,11 +22,7 @@ func callOf(action string) (call, derived string) {
 	} else {
 		derived = transcript.Indented(v)
 	}
-	tool := transcript.Text(v, "type")
-	if tool == "" {
-		tool = untyped
-	}
-	return transcript.Indented(transcript.Object("resource", resource, "tool", tool, "arguments", v)), derived
+	return transcript.Indented(transcript.Object("resource", resource, "tool", cmp.Or(transcript.Text(v, "type"), untyped), "arguments", v)), derived
 }
 
 // untyped is the tool of an action that has no type.

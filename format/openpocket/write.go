@@ -2,7 +2,7 @@ package openpocket
 
 import (
 	"strings"
-	"unicode/utf8"
+	"unicode/utf16"
 
 	"github.com/domarkx/domarkx/format/wtf8"
 )
@@ -112,18 +112,4 @@ func blanked(s string, boundaries ...string) (string, bool) {
 
 // WellFormed returns a text as Node.js writes it: U+FFFD replaces each byte that is not valid UTF-8,
 // and each lone surrogate.
-func WellFormed(s string) string {
-	if utf8.ValidString(s) {
-		return s
-	}
-	var b strings.Builder
-	for len(s) > 0 {
-		r, size := utf8.DecodeRuneInString(s)
-		if _, ok := wtf8.Surrogate(s); ok {
-			size = 3
-		}
-		b.WriteRune(r)
-		s = s[size:]
-	}
-	return b.String()
-}
+func WellFormed(s string) string { return string(utf16.Decode(wtf8.Units(s))) }

@@ -25,7 +25,7 @@ const version = 3
 func Codec() format.Codec {
 	c := transcript.Codec(agent())
 	c.Extensions = []string{".jsonl"}
-	c.Detect, c.Encode, c.Write = detect, encode, write
+	c.Detect, c.Encode, c.Write = detect, format.Encoding(write), write
 	identify, fork, place := c.Identify, c.Fork, c.Place
 	c.Identify = func(h domarkx.Header) format.Identity {
 		id := identify(h)

@@ -1,6 +1,7 @@
 package pi
 
 import (
+	"cmp"
 	"io"
 	"slices"
 	"strconv"
@@ -12,10 +13,6 @@ import (
 	"github.com/domarkx/domarkx/format/mdtext"
 	"github.com/domarkx/domarkx/format/transcript"
 )
-
-func encode(doc *domarkx.Document, to format.Target) ([]byte, error) {
-	return format.Whole(write, doc, to)
-}
 
 // write writes a session as a transcript of version 3, without branches. Messages that are unchanged
 // since the import keep their original entries, and the entries between those.
@@ -327,11 +324,7 @@ func (w *writing) by() []any {
 	if w.model != nil {
 		return w.model
 	}
-	model := w.turn.Model
-	if model == "" {
-		model = "unknown"
-	}
-	return []any{"api", "unknown", "provider", "unknown", "model", model}
+	return []any{"api", "unknown", "provider", "unknown", "model", cmp.Or(w.turn.Model, "unknown")}
 }
 
 // of notes which model answered.

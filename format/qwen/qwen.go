@@ -51,13 +51,10 @@ func note(v jsonvalue.Value, s *transcript.Session) transcript.Note {
 	case "assistant":
 		n.Kind, n.Group = transcript.Answer, "r "+transcript.Text(v, "uuid")
 	}
-	for _, part := range parts {
-		if id := transcript.Text(part, "functionCall", "id"); id != "" && kind == "assistant" {
-			n.Calls = append(n.Calls, id)
-		}
-		if id := transcript.Text(part, "functionResponse", "id"); id != "" && kind != "assistant" {
-			n.Results = append(n.Results, id)
-		}
+	if kind == "assistant" {
+		n.Calls = transcript.Texts(parts, "functionCall", "id")
+	} else {
+		n.Results = transcript.Texts(parts, "functionResponse", "id")
 	}
 	if n.Kind != transcript.Other {
 		s.In(transcript.Text(v, "cwd"), transcript.Text(v, "gitBranch"))
@@ -122,9 +119,8 @@ func write(w *transcript.Writer) error {
 			if n++; n > 1 {
 				id = w.UUID("record", t.ID, strconv.Itoa(n))
 			}
-			record := transcript.Object("uuid", id, "parentUuid", last, "sessionId", w.Session.ID, "timestamp", t.Time.Format(format.ISOTime), "type", kind,
-				"cwd", w.Session.Cwd, "version", "0.24.4", "message", transcript.Object("role", role, "parts", transcript.List(parts...)))
-			w.Line(jsonvalue.ObjectValue(append(record.Members(), transcript.Object(more...).Members()...)...))
+			w.Line(transcript.Object(append([]any{"uuid", id, "parentUuid", last, "sessionId", w.Session.ID, "timestamp", t.Time.Format(format.ISOTime), "type", kind,
+				"cwd", w.Session.Cwd, "version", "0.24.4", "message", transcript.Object("role", role, "parts", transcript.List(parts...))}, more...)...))
 			last = transcript.Str(id)
 		}
 		if t.Role == domarkx.User {
@@ -150,7 +146,7 @@ func write(w *transcript.Writer) error {
 				results = append(results, transcript.Object("functionResponse", transcript.Object("id", p.Call.ID, "name", p.Call.Tool,
 					"response", transcript.Object(member, p.Result.Said()))))
 			}
-			line("assistant", "model", parts, "model", transcript.Maybe(w.Model), "usageMetadata", usage(t, i == len(steps)-1))
+			line("assistant", "model", parts, "model", jsonvalue.Maybe(w.Model), "usageMetadata", usage(t, i == len(steps)-1))
 			for _, result := range results {
 				line("tool_result", "user", []jsonvalue.Value{result})
 			}

@@ -2,8 +2,10 @@
 package syntax
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 )
 
 // An Error describes an error in a document: its position, and the expected content.
@@ -68,4 +70,22 @@ func Position(data []byte, offset int) (line, column int) {
 		column++
 	}
 	return line, column
+}
+
+// Offset returns the byte offset of a line and column, as [Position] counts them; that of the end if
+// data is shorter.
+func Offset(data []byte, line, column int) int {
+	at := 0
+	for ; line > 1; line-- {
+		i := bytes.IndexByte(data[at:], '\n')
+		if i < 0 {
+			return len(data)
+		}
+		at += i + 1
+	}
+	for ; column > 1 && at < len(data); column-- {
+		_, size := utf8.DecodeRune(data[at:])
+		at += size
+	}
+	return at
 }

@@ -9,6 +9,7 @@
 package transcript
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/domarkx/domarkx/format/jsonvalue"
@@ -153,9 +154,7 @@ const maxBranches = 100
 
 // In records the working directory and the branch of a message; "" if unknown.
 func (s *Session) In(cwd, branch string) {
-	if s.Cwd == "" {
-		s.Cwd = cwd
-	}
+	s.Cwd = cmp.Or(s.Cwd, cwd)
 	if branch != "" && len(s.Branches) < maxBranches && !slices.Contains(s.Branches, branch) {
 		s.Branches = append(s.Branches, branch)
 	}

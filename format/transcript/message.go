@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -68,12 +69,7 @@ func newMessage(a *Agent, s *said, context string) *Message {
 
 // Said records the id and the time of a record of the message. Only the first of each is used.
 func (m *Message) Said(id, time string) {
-	if m.ID == "" {
-		m.ID = id
-	}
-	if m.time == "" {
-		m.time = time
-	}
+	m.ID, m.time = cmp.Or(m.ID, id), cmp.Or(m.time, time)
 }
 
 // Add records a property that only some messages have. A later value of the same name replaces an
@@ -115,9 +111,7 @@ func (m *Message) Image(i mdtext.Image) bool {
 
 // Call adds a call. Arguments that are not an object become its member "input".
 func (m *Message) Call(c Call) {
-	if c.Tool == "" {
-		c.Tool = "unknown"
-	}
+	c.Tool = cmp.Or(c.Tool, "unknown")
 	switch c.Arguments.Kind() {
 	case jsonvalue.Object:
 	case jsonvalue.Null:
@@ -151,10 +145,7 @@ const (
 
 // block returns the tool-call block of a call.
 func (c *Call) block(agent string) domarkx.Block {
-	if c.Resource != "" {
-		agent = c.Resource
-	}
-	return Code("tool-call", Indented(Object("resource", agent, "tool", c.Tool, "id", c.ID, "arguments", c.Arguments)))
+	return Code("tool-call", Indented(Object("resource", cmp.Or(c.Resource, agent), "tool", c.Tool, "id", c.ID, "arguments", c.Arguments)))
 }
 
 // block returns the tool-result block of a result.
@@ -162,14 +153,7 @@ func (r *Result) block() domarkx.Block {
 	if !r.Failed {
 		return Code("tool-result", Indented(Object("ok", true, "result", r.Value)))
 	}
-	code, message := r.Code, r.Value.Text()
-	if code == "" {
-		code = domarkx.CodeFailed
-	}
-	if r.Value.Kind() != jsonvalue.String {
-		message = Indented(r.Value)
-	}
-	return Code("tool-result", Indented(Object("ok", false, "error", Object("code", code, "message", message))))
+	return Code("tool-result", Indented(Object("ok", false, "error", Object("code", cmp.Or(r.Code, domarkx.CodeFailed), "message", r.Said()))))
 }
 
 func (m *Message) unanswered() domarkx.Block {
@@ -237,8 +221,8 @@ func (m *Message) metadata() []jsonvalue.Member {
 	if m.queued {
 		queued = true
 	}
-	about := Object("id", Maybe(m.ID), "model", Maybe(m.Model), "stop_reason", Maybe(m.Stop), "usage", usage, "cwd", Maybe(m.Cwd),
-		"git_branch", Maybe(m.Branch), "queued", queued)
+	about := Object("id", jsonvalue.Maybe(m.ID), "model", jsonvalue.Maybe(m.Model), "stop_reason", jsonvalue.Maybe(m.Stop), "usage", usage, "cwd", jsonvalue.Maybe(m.Cwd),
+		"git_branch", jsonvalue.Maybe(m.Branch), "queued", queued)
 	return append(about.Members(), m.extra...)
 }
 
@@ -279,13 +263,13 @@ const keyRuns = "runs"
 // needed.
 func runsNote(runs [][]string) (jsonvalue.Member, bool) {
 	if len(runs) == 1 && runs[0] != nil {
-		return jsonvalue.Member{Name: domarkx.MetadataGlue, Value: mdtext.Value(runs[0])}, true
+		return jsonvalue.Member{Name: domarkx.MetadataGlue, Value: jsonvalue.Strings(runs[0])}, true
 	}
 	notes := make([]jsonvalue.Value, len(runs))
 	noted := false
 	for i, glue := range runs {
 		if glue != nil {
-			notes[i], noted = Object(domarkx.MetadataGlue, mdtext.Value(glue)), true
+			notes[i], noted = Object(domarkx.MetadataGlue, jsonvalue.Strings(glue)), true
 		}
 	}
 	return jsonvalue.Member{Name: keyRuns, Value: List(notes...)}, noted
@@ -300,9 +284,5 @@ func glueOf(m domarkx.Message, k, runs int) []string {
 	if k >= len(notes) {
 		return nil
 	}
-	var glue []string
-	for _, item := range Get(notes[k], domarkx.MetadataGlue).Items() {
-		glue = append(glue, item.Text())
-	}
-	return glue
+	return Get(notes[k], domarkx.MetadataGlue).Texts()
 }

@@ -19,8 +19,8 @@ func Codec(a *Agent) format.Codec {
 	c := format.Codec{
 		Name:   a.Name,
 		Detect: func(head []byte, _ string) bool { return a.Is(jsonlines.First(head)) },
-		Decode: a.decode,
-		Encode: a.encode,
+		Decode: format.Decoding(a.open),
+		Encode: format.Encoding(a.write),
 		Origin: format.Origin{Program: a.Program, Records: true, Identify: a.identify, IsPart: a.isPart},
 		Open:   a.open,
 		Grow:   a.grow,
@@ -33,26 +33,6 @@ func Codec(a *Agent) format.Codec {
 		c.Place = a.place
 	}
 	return c
-}
-
-func (a *Agent) decode(src format.Source) (*domarkx.Document, error) {
-	var doc *domarkx.Document
-	err := a.main(format.File{Path: src.Path, Content: bytes.NewReader(src.Data), Size: int64(len(src.Data))}, func(s format.Stream) (err error) {
-		doc, err = s.Document()
-		return err
-	})
-	return doc, err
-}
-
-// main calls use with the transcript's own conversation.
-func (a *Agent) main(f format.File, use func(s format.Stream) error) error {
-	for s, err := range a.open(f) {
-		if err == nil {
-			err = use(s)
-		}
-		return err
-	}
-	panic("a transcript without a conversation of its own")
 }
 
 // open yields the transcript's own conversation, and then its abandoned branches and the sub-agents whose

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -42,10 +43,8 @@ func (r *Result) Status() string {
 		return "no result"
 	case !r.Failed:
 		return ""
-	case r.Code == "":
-		return domarkx.CodeFailed
 	}
-	return r.Code
+	return cmp.Or(r.Code, domarkx.CodeFailed)
 }
 
 // A Section is a piece of a call or a result as people see it: fields, an edit, or a text.

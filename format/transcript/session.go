@@ -29,14 +29,10 @@ func (a *Agent) header(s Session) domarkx.Header {
 	title := cmp.Or(format.Title(s.Title), format.Title(s.Prompt))
 	var branches any
 	if len(s.Branches) > 0 {
-		items := make([]jsonvalue.Value, len(s.Branches))
-		for i, b := range s.Branches {
-			items[i] = Str(b)
-		}
-		branches = List(items...)
+		branches = jsonvalue.Strings(s.Branches)
 	}
-	about := Object(keyTitle, Maybe(title), keyAgent, a.Name, keySession, Maybe(s.ID), keySub, Maybe(s.Sub), keyParent, Maybe(s.Parent),
-		keyCreated, Maybe(s.Created), keyCwd, Maybe(s.Cwd), keyBranches, branches)
+	about := Object(keyTitle, jsonvalue.Maybe(title), keyAgent, a.Name, keySession, jsonvalue.Maybe(s.ID), keySub, jsonvalue.Maybe(s.Sub), keyParent, jsonvalue.Maybe(s.Parent),
+		keyCreated, jsonvalue.Maybe(s.Created), keyCwd, jsonvalue.Maybe(s.Cwd), keyBranches, branches)
 	h.UserMetadata = &about
 	return h
 }
@@ -62,12 +58,8 @@ func (a *Agent) sessionOf(h domarkx.Header) (Session, bool) {
 	if Text(about, keyAgent) != a.Name {
 		return Session{}, false
 	}
-	s := Session{ID: Text(about, keySession), Sub: Text(about, keySub), Parent: Text(about, keyParent), Title: Text(about, keyTitle),
-		Created: Text(about, keyCreated), Cwd: Text(about, keyCwd)}
-	for _, b := range Get(about, keyBranches).Items() {
-		s.Branches = append(s.Branches, b.Text())
-	}
-	return s, true
+	return Session{ID: Text(about, keySession), Sub: Text(about, keySub), Parent: Text(about, keyParent), Title: Text(about, keyTitle),
+		Created: Text(about, keyCreated), Cwd: Text(about, keyCwd), Branches: Get(about, keyBranches).Texts()}, true
 }
 
 // identify returns the identity of a transcript's session, which derives from the agent's own ID.

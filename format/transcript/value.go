@@ -24,6 +24,17 @@ func Get(v jsonvalue.Value, path ...string) jsonvalue.Value {
 	return v
 }
 
+// Texts returns the strings at a path of member names in the items, without "".
+func Texts(items []jsonvalue.Value, path ...string) []string {
+	var texts []string
+	for _, item := range items {
+		if s := Text(item, path...); s != "" {
+			texts = append(texts, s)
+		}
+	}
+	return texts
+}
+
 // JoinTexts returns what text returns for each item, with blank lines between. It leaves out "".
 func JoinTexts(items []jsonvalue.Value, text func(item jsonvalue.Value) string) string {
 	var texts []string
@@ -65,14 +76,6 @@ func List(items ...jsonvalue.Value) jsonvalue.Value { return jsonvalue.ArrayValu
 
 // Object is [jsonvalue.ObjectOf].
 func Object(pairs ...any) jsonvalue.Value { return jsonvalue.ObjectOf(pairs...) }
-
-// Maybe returns a value for [Object]: none for "".
-func Maybe(s string) any {
-	if s == "" {
-		return nil
-	}
-	return s
-}
 
 // Code returns a code block.
 func Code(language, text string) domarkx.Block {

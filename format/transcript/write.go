@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"bufio"
+	"cmp"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
@@ -65,16 +66,12 @@ type Turn struct {
 	Usage *Usage // nil if unknown
 }
 
-func (a *Agent) encode(doc *domarkx.Document, to format.Target) ([]byte, error) {
-	if a.Write == nil {
-		return nil, fmt.Errorf("writing a transcript of %s: %w: its transcripts can only be read", a.Program, domarkx.ErrUnsupported)
-	}
-	return format.Whole(a.write, doc, to)
-}
-
 // write writes a session as a new transcript. It reads each message twice to record losses, and
 // twice whenever the transcript is written.
 func (a *Agent) write(h domarkx.Header, messages format.Messages, to format.Target) (func(io.Writer) error, error) {
+	if a.Write == nil {
+		return nil, fmt.Errorf("writing a transcript of %s: %w: its transcripts can only be read", a.Program, domarkx.ErrUnsupported)
+	}
 	return format.Writing(to, func(out io.Writer, to format.Target) error { return a.WriteTo(out, h, messages, false, to) })
 }
 
@@ -119,10 +116,7 @@ func (w *Writer) begin() error {
 			w.to.Lose("user_metadata.%s", m.Name)
 		}
 	}
-	w.Session.Title, w.Session.Created, w.Session.Cwd = Text(about, keyTitle), Text(about, keyCreated), Text(about, keyCwd)
-	if w.Session.Cwd == "" {
-		w.Session.Cwd = "/"
-	}
+	w.Session.Title, w.Session.Created, w.Session.Cwd = Text(about, keyTitle), Text(about, keyCreated), cmp.Or(Text(about, keyCwd), "/")
 	var first domarkx.WrittenMessage
 	if w.messages.Len() > 0 {
 		var err error
@@ -354,15 +348,16 @@ func (a *Agent) fork(h domarkx.Header, f format.Fork) (domarkx.Header, bool) {
 // place returns where the agent stores a transcript. From the second attempt on, it appends a
 // number.
 func (a *Agent) place(f format.File, attempt int) (format.Place, error) {
-	var p format.Place
-	err := a.main(f, func(s format.Stream) error {
-		session, _ := a.sessionOf(s.Header)
-		p.Path, p.ID = a.Path(session), a.identify(s.Header).ID
-		if attempt > 0 {
-			p.Path += fmt.Sprintf("-%d", attempt+1)
+	for s, err := range a.open(f) {
+		if err != nil {
+			return format.Place{}, err
 		}
-		p.Path += ".jsonl"
-		return nil
-	})
-	return p, err
+		session, _ := a.sessionOf(s.Header)
+		name := a.Path(session)
+		if attempt > 0 {
+			name += fmt.Sprintf("-%d", attempt+1)
+		}
+		return format.Place{Path: name + ".jsonl", ID: a.identify(s.Header).ID}, nil
+	}
+	panic("a transcript without a conversation of its own")
 }

@@ -15,21 +15,21 @@ func Append(buf []byte, r rune) []byte {
 	return utf8.AppendRune(buf, r)
 }
 
-// Surrogate returns the surrogate at the start of s, and false if there is none.
-func Surrogate(s string) (uint16, bool) {
-	if len(s) < 3 || s[0] != 0xED || s[1] < 0xA0 || s[1] > 0xBF || s[2]&0xC0 != 0x80 {
-		return 0, false
+// DecodeRune is [utf8.DecodeRuneInString], except that a lone surrogate is its own code point.
+func DecodeRune(s string) (r rune, size int) {
+	if len(s) >= 3 && s[0] == 0xED && s[1] >= 0xA0 && s[1] <= 0xBF && s[2]&0xC0 == 0x80 {
+		return 0xD000 | rune(s[1]&0x3F)<<6 | rune(s[2]&0x3F), 3
 	}
-	return 0xD000 | uint16(s[1]&0x3F)<<6 | uint16(s[2]&0x3F), true
+	return utf8.DecodeRuneInString(s)
 }
 
 // Units returns the UTF-16 code units of s.
 func Units(s string) []uint16 {
 	var units []uint16
 	for len(s) > 0 {
-		r, size := utf8.DecodeRuneInString(s)
-		if unit, ok := Surrogate(s); ok {
-			units, size = append(units, unit), 3
+		r, size := DecodeRune(s)
+		if utf16.IsSurrogate(r) {
+			units = append(units, uint16(r))
 		} else {
 			units = utf16.AppendRune(units, r)
 		}

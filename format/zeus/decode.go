@@ -2,6 +2,7 @@ package zeus
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -70,9 +71,7 @@ func (r reading) whole(v jsonvalue.Value) (*domarkx.Document, error) {
 func (r reading) salvage(v jsonvalue.Value, broken error) (*domarkx.Document, error) {
 	whole, gaps := format.Salvage(r.data, v, broken, isEntry, pythonWords, keyEntries)
 	damage := format.Damaged(r.path, r.data, broken, gaps, "entries")
-	before, _ := v.Get(keyEntries)
-	entries, _ := whole.Get(keyEntries)
-	if before.Kind() != jsonvalue.Array && len(entries.Items()) == 0 {
+	if transcript.Get(v, keyEntries).Kind() != jsonvalue.Array && len(transcript.Get(whole, keyEntries).Items()) == 0 {
 		return nil, damage[0]
 	}
 	if err := r.version(whole, true); err != nil {
@@ -87,11 +86,7 @@ func (r reading) salvage(v jsonvalue.Value, broken error) (*domarkx.Document, er
 
 // isEntry reports whether a value, which may be incomplete, is an entry: whether it has a kind and
 // a session_path.
-func isEntry(v jsonvalue.Value) bool {
-	_, kind := v.Get(keyKind)
-	_, path := v.Get(keySessionPath)
-	return kind && path
-}
+func isEntry(v jsonvalue.Value) bool { return transcript.Has(v, keyKind, keySessionPath) }
 
 // reading is a document that is being read.
 type reading struct {
@@ -135,8 +130,7 @@ func IsVersion(stated jsonvalue.Value) bool {
 
 // document converts a snapshot's object to a session.
 func (r reading) document(v jsonvalue.Value) (*domarkx.Document, error) {
-	entries, _ := v.Get(keyEntries)
-	items := entries.Items()
+	items := transcript.Get(v, keyEntries).Items()
 	doc := &domarkx.Document{Header: domarkx.NewHeader(), Conversation: make([]domarkx.WrittenMessage, 0, len(items))}
 	for i, item := range items {
 		if item.Kind() == jsonvalue.Object && KindOf(item) == "" {
@@ -170,25 +164,17 @@ func message(entry jsonvalue.Value) domarkx.Message {
 
 func describe(entry jsonvalue.Value) string {
 	var b strings.Builder
-	name := transcript.Text(entry, "name")
-	if name == "" {
-		name = transcript.Text(entry, "agent_id")
-	}
-	if name == "" {
-		name = "an agent"
-	}
-	fmt.Fprintf(&b, "%s, ", plain(name))
+	fmt.Fprintf(&b, "%s, ", plain(cmp.Or(transcript.Text(entry, "name"), transcript.Text(entry, "agent_id"), "an agent")))
 	if role := transcript.Text(entry, "role"); role != "" && role != KindOf(entry) {
 		fmt.Fprintf(&b, "%s, ", plain(role))
 	}
-	switch kind := KindOf(entry); kind {
-	case Kitty:
-		b.WriteString("in a kitty window")
-		if workspace := transcript.Text(entry, "workspace"); workspace != "" && workspace != "?" {
-			fmt.Fprintf(&b, " on %s", plain(workspace))
-		}
-	default:
+	switch kind, workspace := KindOf(entry), transcript.Text(entry, "workspace"); {
+	case kind != Kitty:
 		fmt.Fprintf(&b, "%s in the tmux session %s", kind, plain(transcript.Text(entry, "tmux_session")))
+	case workspace == "" || workspace == "?":
+		b.WriteString("in a kitty window")
+	default:
+		fmt.Fprintf(&b, "in a kitty window on %s", plain(workspace))
 	}
 	if owner := transcript.Text(entry, "owner_id"); owner != "" {
 		fmt.Fprintf(&b, " of %s", plain(owner))

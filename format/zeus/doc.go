@@ -30,7 +30,7 @@ func Codec() format.Codec {
 		Name:   Name,
 		Detect: Detect,
 		Decode: decode,
-		Encode: Encode,
+		Encode: format.Encoding(Write),
 		Write:  Write,
 		Origin: format.Origin{NamedFiles: &format.NamedFiles{Of: sessionPath, Is: IsTranscript, Digest: SessionDigest, WithDigest: withSessionDigest}},
 	}

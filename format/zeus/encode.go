@@ -15,14 +15,10 @@ import (
 	"github.com/domarkx/domarkx/format/wtf8"
 )
 
-// Encode writes a session as Zeus writes its snapshots: JSON indented by two spaces, with sorted
+// Write writes a session as Zeus writes its snapshots: JSON indented by two spaces, with sorted
 // members, only ASCII and a final newline. It is valid by snapshot.schema.json. Messages whose
-// metadata has the kind of an agent become entries; other content is recorded in to.Losses.
-func Encode(doc *domarkx.Document, to format.Target) ([]byte, error) {
-	return format.Whole(Write, doc, to)
-}
-
-// Write is like [Encode], but the messages need not be in memory. The entries are.
+// metadata has the kind of an agent become entries; other content is recorded in to.Losses. The
+// messages need not be in memory. The entries are.
 func Write(h domarkx.Header, messages format.Messages, to format.Target) (func(w io.Writer) error, error) {
 	to.LoseHeader(h, "metadata.")
 	entries := []jsonvalue.Value{}

@@ -47,7 +47,7 @@ func TestDigest(t *testing.T) {
 		}
 	}
 	var lost format.Losses
-	out, err := zeus.Encode(doc, format.Target{Losses: &lost})
+	out, err := zeus.Codec().Encode(doc, format.Target{Losses: &lost})
 	if err != nil || string(out) != formattest.Read(t, "testdata/fleet.json") || lost.Len() > 0 {
 		t.Errorf("%v, lost %q:\n%s", err, lost.Texts(), out)
 	}

@@ -47,7 +47,7 @@ func TestGolden(t *testing.T) {
 	}
 	for name, doc := range map[string]*domarkx.Document{"decoded": doc, "from Markdown": again} {
 		var lost format.Losses
-		out, err := zeus.Encode(doc, format.Target{Losses: &lost})
+		out, err := zeus.Codec().Encode(doc, format.Target{Losses: &lost})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -192,7 +192,7 @@ func TestForeign(t *testing.T) {
 	}
 	doc.Header.ImportTimestamp = "2026-01-02T03:04:05Z"
 	var lost format.Losses
-	out, err := zeus.Encode(doc, format.Target{Losses: &lost})
+	out, err := zeus.Codec().Encode(doc, format.Target{Losses: &lost})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -243,7 +243,7 @@ func FuzzDecode(f *testing.F) {
 		if err != nil {
 			return
 		}
-		out, err := zeus.Encode(doc, format.Target{})
+		out, err := zeus.Codec().Encode(doc, format.Target{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -251,7 +251,7 @@ func FuzzDecode(f *testing.F) {
 		if again.Damage != nil && len(doc.Damage) == 0 {
 			t.Fatalf("what was written is not valid: %v\n%s", again.Damage, out)
 		}
-		twice, err := zeus.Encode(again, format.Target{})
+		twice, err := zeus.Codec().Encode(again, format.Target{})
 		if err != nil || string(twice) != string(out) {
 			t.Fatalf("writing twice differs, %v:\n%s\n%s", err, out, twice)
 		}
