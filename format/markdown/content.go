@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/domarkx/domarkx/format/domarkx"
@@ -17,12 +16,9 @@ func ParseContent(text string) ([]domarkx.Block, error) {
 	if !utf8.ValidString(text) {
 		return nil, fmt.Errorf("reading the content of a message: %w: the text is not UTF-8", domarkx.ErrInvalid)
 	}
-	if !strings.Contains(text, "```") && !strings.Contains(text, "~~~") && strings.IndexByte(text, '\r') < 0 {
-		return oneText(text), nil // without fences, there is no code
-	}
 	s := source{text: []byte(text)}
 	var blocks []domarkx.Block
-	err := split(s.text, plain, func(sec section) error {
+	err := split(s.text, true, func(sec section) error {
 		for i := range sec.segments {
 			sec.segments[i].other = true // a quote stays a single text
 		}
@@ -30,16 +26,6 @@ func ParseContent(text string) ([]domarkx.Block, error) {
 		return nil
 	})
 	return blocks, err
-}
-
-// oneText returns text without code and carriage returns as content.
-func oneText(text string) []domarkx.Block {
-	text = strings.TrimRight(text, " \t\n")
-	blank := len(text) - len(strings.TrimLeft(text, " \t\n"))
-	if text = text[strings.LastIndexByte(text[:blank], '\n')+1:]; text == "" {
-		return []domarkx.Block{}
-	}
-	return []domarkx.Block{{Type: domarkx.TextBlock, Text: text}}
 }
 
 // RenderContent returns blocks as Markdown with a blank line between them and no

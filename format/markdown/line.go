@@ -2,7 +2,10 @@ package markdown
 
 import (
 	"bytes"
+	"regexp"
+	"slices"
 	"strings"
+	"sync"
 
 	"github.com/domarkx/domarkx/format/domarkx"
 )
@@ -60,30 +63,22 @@ type roleHeading struct {
 	backslashes int
 }
 
+var roleLine = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^( {0,3})(\\*)##[ \t]+(user|assistant|system_message)(?:[ \t]+#+)?[ \t]*$`)
+})
+
 // matchRole matches a heading that begins a message, possibly escaped. The caller checks the line's
 // position in the document.
 func matchRole(line []byte) (roleHeading, bool) {
-	h := roleHeading{at: leadingSpaces(line, 3)}
-	s := line[h.at:]
-	h.backslashes = run(s, '\\')
-	s = s[h.backslashes:]
-	if len(s) < 3 || s[0] != '#' || s[1] != '#' || s[2] != ' ' && s[2] != '\t' {
-		return h, false
+	if !bytes.Contains(line, []byte("##")) {
+		return roleHeading{}, false
 	}
-	s = bytes.Trim(s[2:], " \t")
-	if end := len(bytes.TrimRight(s, "#")); end < len(s) && end > 0 && (s[end-1] == ' ' || s[end-1] == '\t') {
-		s = bytes.TrimRight(s[:end], " \t")
+	m := roleLine().FindSubmatchIndex(line)
+	if m == nil {
+		return roleHeading{}, false
 	}
-	if len(s) > len(systemMessage) {
-		return h, false
-	}
-	for _, role := range []string{string(domarkx.User), string(domarkx.Assistant), systemMessage} {
-		if len(s) == len(role) && bytes.EqualFold(s, []byte(role)) {
-			h.role = role
-			return h, true
-		}
-	}
-	return h, false
+	h := roleHeading{role: strings.ToLower(string(line[m[6]:m[7]])), at: m[3], backslashes: m[5] - m[4]}
+	return h, slices.Contains([]string{string(domarkx.User), string(domarkx.Assistant), systemMessage}, h.role) // not one with U+017F
 }
 
 const includeWord = "[include]("
@@ -97,42 +92,21 @@ type directive struct {
 	backslashes int
 }
 
+var directiveLine = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^([ \t]*)(>[ \t]*)?(\\*)\[include\]\(([^)]+)\)[ \t]*$`)
+})
+
 // matchDirective matches a line that consists of [include](path), in upper or lower case, and optional
 // indentation, one quote marker and backslashes.
 func matchDirective(line []byte) (directive, bool) {
-	var d directive
-	end := len(line)
-	for end > 0 && (line[end-1] == ' ' || line[end-1] == '\t') {
-		end--
+	if !mayInclude(line) {
+		return directive{}, false
 	}
-	if end == 0 || line[end-1] != ')' {
-		return d, false
+	m := directiveLine().FindSubmatchIndex(line)
+	if m == nil {
+		return directive{}, false
 	}
-	i := 0
-	blanks := func() {
-		for i < end && (line[i] == ' ' || line[i] == '\t') {
-			i++
-		}
-	}
-	blanks()
-	d.indent = line[:i]
-	if i < end && line[i] == '>' {
-		d.quoted = true
-		i++
-		blanks()
-	}
-	d.at = i
-	d.backslashes = run(line[i:end], '\\')
-	i += d.backslashes
-	if end-i < len(includeWord)+2 || !bytes.EqualFold(line[i:i+len(includeWord)], []byte(includeWord)) {
-		return d, false
-	}
-	path := line[i+len(includeWord) : end-1]
-	if bytes.IndexByte(path, ')') >= 0 {
-		return d, false
-	}
-	d.path = string(path)
-	return d, true
+	return directive{indent: line[:m[3]], quoted: m[4] >= 0, path: string(line[m[8]:m[9]]), at: m[6], backslashes: m[7] - m[6]}, true
 }
 
 // mayInclude reports whether any line of text could match [matchDirective].
@@ -152,20 +126,11 @@ func mayInclude(text []byte) bool {
 // begins reports whether any line of text could match [matchRole] or
 // [matchDirective].
 func begins(text string) bool {
-	for at := 0; ; {
-		i := strings.Index(text[at:], "##")
-		if i < 0 {
-			break
-		}
-		at += i
-		start := strings.LastIndexByte(text[:at], '\n') + 1
-		if end := strings.IndexByte(text[at:], '\n'); end >= 0 {
-			at += end
-		} else {
-			at = len(text)
-		}
-		if _, ok := matchRole([]byte(text[start:at])); ok {
-			return true
+	if strings.Contains(text, "##") {
+		for line := range strings.Lines(text) {
+			if _, ok := matchRole([]byte(strings.TrimRight(line, "\r\n"))); ok {
+				return true
+			}
 		}
 	}
 	return mayInclude([]byte(text))

@@ -23,7 +23,7 @@ func RenderMessage(m domarkx.Message) []byte {
 // appendMessage appends the canonical rendering of a message.
 func appendMessage(dst []byte, m domarkx.Message) []byte {
 	start := len(dst)
-	if dst = appendPlain(dst, m); isPlain(m) || readsAs(dst[start:], m) {
+	if dst = appendPlain(dst, m); isPlain(m, dst[start:]) || readsAs(dst[start:], m) {
 		return dst
 	}
 	return appendWhole(dst[:start], m)
@@ -104,14 +104,11 @@ func appendFenced(dst []byte, info, code string) []byte {
 func codeFence(code string) string {
 	length := 3
 	if strings.Contains(code, "```") {
-		text := []byte(code)
-		for at := 0; at < len(text); {
-			line, next := cutLine(text, at)
-			s := line[leadingSpaces(line, 3):]
+		for line := range bytes.Lines([]byte(code)) {
+			s := chomp(line[leadingSpaces(line, 3):])
 			if n := run(s, '`'); n >= length && isBlank(s[n:]) {
 				length = n + 1
 			}
-			at = next
 		}
 	}
 	return strings.Repeat("`", length)

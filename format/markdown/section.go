@@ -27,18 +27,11 @@ type segment struct {
 // sections scans text and passes each section to visit; the first is the text before the first
 // heading.
 func sections(text []byte, visit func(section) error) error {
-	return split(text, document, visit)
+	return split(text, false, visit)
 }
 
-// A context is the kind of text that is split into sections.
-type context uint8
-
-const (
-	document context = iota
-	plain            // the content of one message: no headings of messages, no escapes
-)
-
-func split(text []byte, of context, visit func(section) error) error {
+// split is sections, or, if the text is the content of one message, without headings of messages and escapes.
+func split(text []byte, isContent bool, visit func(section) error) error {
 	var sc scanner
 	sec := section{}
 	seg := segment{}
@@ -52,12 +45,12 @@ func split(text []byte, of context, visit func(section) error) error {
 	for at := 0; at < len(text); {
 		line, next := cutLine(text, at)
 		slash := -1
-		if of == document {
+		if !isContent {
 			slash = findSlash(&sc, line)
 		}
 		switch sc.feed(line) {
 		case eventBoundary:
-			if of == plain {
+			if isContent {
 				seg.other = true
 				break
 			}

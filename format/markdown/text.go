@@ -29,15 +29,14 @@ func chomp(b []byte) []byte {
 // trimBlankLines returns b without the blank lines that it begins and ends with,
 // and without the blanks and line ends, also lone CRs, that its last line ends with.
 func trimBlankLines(b []byte) []byte {
-	start := 0
-	for start < len(b) {
-		line, next := cutLine(b, start)
+	for len(b) > 0 {
+		line, next := cutLine(b, 0)
 		if !isBlank(line) {
 			break
 		}
-		start = next
+		b = b[next:]
 	}
-	return bytes.TrimRight(b[start:], " \t\r\n")
+	return bytes.TrimRight(b, " \t\r\n")
 }
 
 // unescape returns text[start:end] without the bytes at the offsets in slashes,
@@ -59,9 +58,7 @@ func unescape(text []byte, start, end int, slashes []int) []byte {
 // as they are.
 func unquote(b []byte) []byte {
 	out := make([]byte, 0, len(b))
-	for at := 0; at < len(b); {
-		line, next := cutLine(b, at)
-		end := b[at+len(line) : next]
+	for line := range bytes.Lines(b) {
 		if rest := line[leadingSpaces(line, 3):]; len(rest) > 0 && rest[0] == '>' {
 			column := len(line) - len(rest) + 1
 			line = rest[1:]
@@ -74,8 +71,7 @@ func unquote(b []byte) []byte {
 				line = line[1:]
 			}
 		}
-		out = append(append(out, line...), end...)
-		at = next
+		out = append(out, line...)
 	}
 	return out
 }
@@ -87,15 +83,13 @@ func unindent(b []byte, indent int) []byte {
 		return b
 	}
 	out := make([]byte, 0, len(b))
-	for at := 0; at < len(b); {
-		line, next := cutLine(b, at)
+	for line := range bytes.Lines(b) {
 		spaces := leadingSpaces(line, indent)
 		if spaces < indent && spaces < len(line) && line[spaces] == '\t' {
 			out = append(out, "    "[:4-indent]...)
 			spaces++
 		}
-		out = append(out, b[at+spaces:next]...)
-		at = next
+		out = append(out, line[spaces:]...)
 	}
 	return out
 }
