@@ -92,21 +92,42 @@ type directive struct {
 	backslashes int
 }
 
-var directiveLine = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)^([ \t]*)(>[ \t]*)?(\\*)\[include\]\(([^)]+)\)[ \t]*$`)
-})
-
 // matchDirective matches a line that consists of [include](path), in upper or lower case, and optional
 // indentation, one quote marker and backslashes.
 func matchDirective(line []byte) (directive, bool) {
-	if !mayInclude(line) {
-		return directive{}, false
+	var d directive
+	end := len(line)
+	for end > 0 && (line[end-1] == ' ' || line[end-1] == '\t') {
+		end--
 	}
-	m := directiveLine().FindSubmatchIndex(line)
-	if m == nil {
-		return directive{}, false
+	if end == 0 || line[end-1] != ')' {
+		return d, false
 	}
-	return directive{indent: line[:m[3]], quoted: m[4] >= 0, path: string(line[m[8]:m[9]]), at: m[6], backslashes: m[7] - m[6]}, true
+	i := 0
+	blanks := func() {
+		for i < end && (line[i] == ' ' || line[i] == '\t') {
+			i++
+		}
+	}
+	blanks()
+	d.indent = line[:i]
+	if i < end && line[i] == '>' {
+		d.quoted = true
+		i++
+		blanks()
+	}
+	d.at = i
+	d.backslashes = run(line[i:end], '\\')
+	i += d.backslashes
+	if end-i < len(includeWord)+2 || !bytes.EqualFold(line[i:i+len(includeWord)], []byte(includeWord)) {
+		return d, false
+	}
+	path := line[i+len(includeWord) : end-1]
+	if bytes.IndexByte(path, ')') >= 0 {
+		return d, false
+	}
+	d.path = string(path)
+	return d, true
 }
 
 // mayInclude reports whether any line of text could match [matchDirective].

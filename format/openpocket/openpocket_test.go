@@ -217,9 +217,20 @@ func TestHalfPair(t *testing.T) {
 	}
 }
 
+// TestHeadingAfterNUL: a NUL can stand where something was lost, so a heading after one begins a step, and is escaped.
+func TestHeadingAfterNUL(t *testing.T) {
+	doc := &domarkx.Document{Header: domarkx.NewHeader(), Conversation: []domarkx.WrittenMessage{
+		{Message: domarkx.Message{Role: domarkx.User, Content: []domarkx.Block{{Type: domarkx.TextBlock, Text: "Go"}}}},
+		{Message: domarkx.Message{Role: domarkx.Assistant, Content: []domarkx.Block{{Type: domarkx.TextBlock, Text: "Done.\x00" + step1}}}}}}
+	out, lost := encode(t, doc)
+	if again := decode(t, out); len(again.Conversation) != 2 || again.Damage != nil || !strings.Contains(out, "Done.\x00 "+step1) || len(lost) == 0 {
+		t.Errorf("lost %q, reads as %d messages, with damage %v:\n%s", lost, len(again.Conversation), again.Damage, out)
+	}
+}
+
 // TestAnyText: steps with any text read back as those steps; escapes are reported.
 func TestAnyText(t *testing.T) {
-	odd := rapid.SampledFrom([]string{"```", "\n", "```\n- action:\n```json\n", "```\n- execution_result:\n```text\n", step1, final, "## Final", "## Steps\n\n", " ", "x", "(empty)"})
+	odd := rapid.SampledFrom([]string{"```", "\n", "```\n- action:\n```json\n", "```\n- execution_result:\n```text\n", step1, final, "## Final", "## Steps\n\n", " ", "\x00", "x", "(empty)"})
 	texts := rapid.Map(rapid.SliceOfN(odd, 0, 6), func(parts []string) string { return strings.Join(parts, "") })
 	rapid.Check(t, func(t *rapid.T) {
 		block := func(language, text string) domarkx.Block {

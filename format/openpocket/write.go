@@ -101,11 +101,11 @@ func readsAs(document string, p piece) bool {
 	return areSame(append(written, p), split(longer[h.body:], 0))
 }
 
-// blanked puts a space before those lines of a text that begin like a boundary.
+// blanked puts a space before those lines of a text that begin like a boundary, also after a NUL; see [headLine].
 func blanked(s string, boundaries ...string) (string, bool) {
 	out := "\n" + s
 	for _, b := range boundaries {
-		out = strings.ReplaceAll(out, "\n"+b, "\n "+b)
+		out = strings.NewReplacer("\n"+b, "\n "+b, "\x00"+b, "\x00 "+b).Replace(out)
 	}
 	return out[1:], out[1:] != s
 }

@@ -37,7 +37,7 @@ func TestWrite(t *testing.T) {
 // TestWriteAnyText: pieces with any text read back as the same number of steps and ends,
 // and a document that was cut off keeps its content.
 func TestWriteAnyText(t *testing.T) {
-	odd := rapid.SampledFrom([]string{"```", "\n", "```\n- action:\n```json\n", "```\n- execution_result:\n```text\n", step1, final, "## Final", "## Steps\n\n", " ", "x", "(empty)"})
+	odd := rapid.SampledFrom([]string{"```", "\n", "```\n- action:\n```json\n", "```\n- execution_result:\n```text\n", step1, final, "## Final", "## Steps\n\n", " ", "\x00", "x", "(empty)"})
 	texts := rapid.Map(rapid.SliceOfN(odd, 0, 6), func(parts []string) string { return strings.Join(parts, "") })
 	rapid.Check(t, func(t *rapid.T) {
 		doc, _ := openpocket.Begin(openpocket.Session{ID: "20260218-130000", StartedAt: "2026-02-18T05:00:00.120Z", Task: texts.Draw(t, "task")})
