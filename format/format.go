@@ -9,6 +9,7 @@ import (
 	"io"
 	"iter"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -206,10 +207,12 @@ type Source struct {
 // Detect returns the codec that recognises a file by its content, given its first [HeadSize] bytes
 // and its name, and whether one was found.
 func Detect(codecs []Codec, head []byte, name string) (Codec, bool) {
-	for _, c := range codecs {
-		if c.Detect(head, name) {
-			return c, true
-		}
+	return first(codecs, func(c Codec) bool { return c.Detect(head, name) })
+}
+
+func first(codecs []Codec, is func(c Codec) bool) (Codec, bool) {
+	if i := slices.IndexFunc(codecs, is); i >= 0 {
+		return codecs[i], true
 	}
 	return Codec{}, false
 }
@@ -221,24 +224,12 @@ func Pick(codecs []Codec, head []byte, name string) (Codec, bool) {
 		return c, true
 	}
 	ext := strings.ToLower(path.Ext(name))
-	for _, c := range codecs {
-		for _, e := range c.Extensions {
-			if e == ext {
-				return c, true
-			}
-		}
-	}
-	return Codec{}, false
+	return first(codecs, func(c Codec) bool { return slices.Contains(c.Extensions, ext) })
 }
 
 // ByName returns the codec with that name, and whether it was found.
 func ByName(codecs []Codec, name string) (Codec, bool) {
-	for _, c := range codecs {
-		if c.Name == name {
-			return c, true
-		}
-	}
-	return Codec{}, false
+	return first(codecs, func(c Codec) bool { return c.Name == name })
 }
 
 // Names yields the member names in the beginning of a JSON document, in order, each with its

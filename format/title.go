@@ -1,9 +1,10 @@
 package format
 
 import (
+	"regexp"
 	"strings"
+	"sync"
 	"unicode"
-	"unicode/utf8"
 )
 
 // MaxTitle is the maximum length of a title, in characters.
@@ -39,55 +40,24 @@ func wholeWords(text string, i int) string {
 // withoutControls removes escape sequences (ECMA-48) and invisible format characters except joiners, and replaces other
 // control characters by spaces.
 func withoutControls(text string) string {
-	var b strings.Builder
-	for text != "" {
-		if n := escapeSequence(text); n > 0 {
-			text = text[n:]
-			continue
-		}
-		r, size := utf8.DecodeRuneInString(text)
-		switch text = text[size:]; {
-		case unicode.IsControl(r):
-			b.WriteByte(' ')
-		case !unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Join_Control, r):
-			b.WriteRune(r)
-		}
+	if strings.Contains(text, "\x1b") || strings.Contains(text, "\u009b") {
+		text = escapeSequence().ReplaceAllString(text, "")
 	}
-	return b.String()
+	return strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsControl(r):
+			return ' '
+		case unicode.Is(unicode.Cf, r) && !unicode.Is(unicode.Join_Control, r):
+			return -1
+		}
+		return r
+	}, text)
 }
 
-// escapeSequence returns the length of the escape sequence at the beginning of a text, or 0.
-func escapeSequence(text string) int {
-	rest, ok := strings.CutPrefix(text, "\u009b") // CSI as one character
-	if !ok {
-		if rest, ok = strings.CutPrefix(text, "\x1b"); !ok {
-			return 0
-		}
-		switch {
-		case strings.HasPrefix(rest, "["):
-			rest = rest[1:]
-		case strings.HasPrefix(rest, "]"): // OSC, which BEL or ST ends
-			end := strings.IndexAny(rest, "\a\x1b\n")
-			switch {
-			case end < 0 || rest[end] == '\n':
-				return 2
-			case strings.HasPrefix(rest[end:], "\x1b\\"):
-				end++
-			}
-			return 1 + end + 1
-		default:
-			return 1
-		}
-	}
-	end := strings.IndexFunc(rest, func(r rune) bool { return r < ' ' || r > '?' })
-	if end < 0 {
-		return len(text)
-	}
-	if rest[end] >= '@' && rest[end] <= '~' {
-		end++ // the final byte
-	}
-	return len(text) - len(rest) + end
-}
+// escapeSequence matches a control sequence, a command of the operating system, which BEL or ST ends, and any other escape.
+var escapeSequence = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?:\x{9b}|\x1b\[)[ -?]*[@-~]?|\x1b\][^\x07\x1b\n]*(?:\x1b\\|\x07|\x1b)|\x1b\]?`)
+})
 
 // PromptTitle returns the title of a session that a prompt begins. It is "" for prompts that say nothing of what the session is
 // about: commands of the program, texts that it adds itself, and interruptions. A fixed opening is skipped.

@@ -104,7 +104,7 @@ func (e *encoder) survey() error {
 		}
 		metadata := m.Meta()
 		if id := transcript.Text(metadata, keyID); strings.HasPrefix(id, madeID) {
-			e.taken.add(id)
+			e.taken[keyOf(id)] = true
 		}
 		e.notice(m.Message)
 		if t, ok := format.ParseTime(e.timestamp(m, metadata)); ok {

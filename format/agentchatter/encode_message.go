@@ -40,23 +40,16 @@ func (e *encoder) messageID(k int, m domarkx.WrittenMessage, metadata jsonvalue.
 		first = madeID + m.ID.String()
 	}
 	id := first
-	for n := 2; e.taken.has(id) || given.has(id); n++ {
+	for n := 2; e.taken[keyOf(id)] || given[keyOf(id)]; n++ {
 		id = fmt.Sprintf("%s-%d", first, n)
 	}
-	given.add(id)
+	given[keyOf(id)] = true
 	return id
 }
 
 // ids is a set of message IDs. It stores only a prefix of each ID's SHA-256, because a session may
 // have a million messages.
-type ids map[[16]byte]struct{}
-
-func (s ids) add(id string) { s[keyOf(id)] = struct{}{} }
-
-func (s ids) has(id string) bool {
-	_, ok := s[keyOf(id)]
-	return ok
-}
+type ids map[[16]byte]bool
 
 func keyOf(id string) [16]byte {
 	sum := sha256.Sum256([]byte(id))

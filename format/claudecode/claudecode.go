@@ -73,16 +73,12 @@ func note(v jsonvalue.Value, s *transcript.Session) transcript.Note {
 	switch kind {
 	case typeSummary:
 		s.Named(transcript.Text(v, "summary"), rankSummary)
-		return transcript.Note{}
 	case "ai-title":
 		s.Named(transcript.Text(v, "aiTitle"), rankAI)
-		return transcript.Note{}
 	case "agent-name":
 		s.Named(transcript.Text(v, "agentName"), rankAgent)
-		return transcript.Note{}
 	case "custom-title":
 		s.Named(transcript.Text(v, "customTitle"), rankCustom)
-		return transcript.Note{}
 	case typeQueue:
 		s.ID = cmp.Or(s.ID, transcript.Text(v, "sessionId"))
 		return queued(v)
@@ -249,35 +245,24 @@ func shown(text string) string {
 	if !ok {
 		return text
 	}
-	for _, e := range elements {
-		switch e.name {
-		case "command-name":
-			arguments := ""
-			for _, e := range elements {
-				if e.name == "command-args" {
-					arguments = strings.TrimSpace(e.text)
-				}
-			}
-			return strings.TrimSpace(strings.TrimSpace(e.text) + " " + arguments)
-		case "bash-input":
-			return "!" + strings.TrimSpace(e.text)
-		}
+	if name, ok := elements["command-name"]; ok {
+		return strings.TrimSpace(name + " " + elements["command-args"])
+	}
+	if command, ok := elements["bash-input"]; ok {
+		return "!" + command
 	}
 	return ""
 }
 
-// An element is an XML-like element with which the program marks its additions to a prompt.
-type element struct{ name, text string }
-
-// added are the names of these elements.
+// added are the names of the XML-like elements with which the program marks its additions to a prompt.
 var added = map[string]bool{"command-name": true, "command-message": true, "command-args": true, "command-contents": true,
 	"local-command-stdout": true, "local-command-stderr": true, "local-command-caveat": true, "bash-input": true, "bash-stdout": true, "bash-stderr": true,
 	"task-notification": true, "system-reminder": true, "ide_opened_file": true, "ide_selection": true, "ide_diagnostics": true,
 	"user-memory-input": true, "user-prompt-submit-hook": true, "session-start-hook": true}
 
-// markup returns the elements of a text. It returns none if the text has anything outside of them.
-func markup(text string) ([]element, bool) {
-	var all []element
+// markup returns the texts of the elements of a text by their names. It returns none if the text has anything outside of them.
+func markup(text string) (map[string]string, bool) {
+	all := map[string]string{}
 	for text = strings.TrimSpace(text); text != ""; text = strings.TrimSpace(text) {
 		name, rest, ok := strings.Cut(strings.TrimPrefix(text, "<"), ">")
 		if !ok || text[0] != '<' || !added[name] {
@@ -287,7 +272,7 @@ func markup(text string) ([]element, bool) {
 		if !ok {
 			return nil, false
 		}
-		all, text = append(all, element{name, inner}), after
+		all[name], text = strings.TrimSpace(inner), after
 	}
 	return all, true
 }

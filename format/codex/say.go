@@ -65,17 +65,12 @@ func sayItem(payload jsonvalue.Value, id string, m *transcript.Message) {
 	call := cmp.Or(transcript.Text(payload, "call_id"), id)
 	switch kind {
 	case "message", "agent_message":
-		if s := transcript.Text(payload, "content"); s != "" {
-			m.Text(s)
-		}
+		m.Text(transcript.Text(payload, "content"))
 		for _, item := range transcript.Get(payload, "content").Items() {
 			m.Text(transcript.Text(item, "text"))
 		}
 	case "reasoning":
-		for _, item := range transcript.Get(payload, "summary").Items() {
-			m.Thought(transcript.Text(item, "text"))
-		}
-		for _, item := range transcript.Get(payload, "content").Items() {
+		for _, item := range slices.Concat(transcript.Get(payload, "summary").Items(), transcript.Get(payload, "content").Items()) {
 			m.Thought(transcript.Text(item, "text"))
 		}
 	case "function_call":

@@ -1,6 +1,7 @@
 package domarkx
 
 import (
+	"cmp"
 	"encoding/binary"
 	"slices"
 )
@@ -70,44 +71,39 @@ func lineages(nodes map[ID]*node) []*lineage {
 	for _, n := range nodes {
 		marks[goesOnIn(n.id)] = n
 	}
-	root := map[*node]*node{}
-	find := func(n *node) *node {
-		for root[n] != nil && root[n] != n {
-			if up := root[root[n]]; up != nil {
-				root[n] = up
-			}
-			n = root[n]
+	of := map[*node]*lineage{}
+	lineageOf := func(n *node) *lineage {
+		if of[n] == nil {
+			of[n] = &lineage{members: []*node{n}}
 		}
-		return n
+		return of[n]
 	}
 	level := map[*node]int{} // generations
 	for _, n := range nodes {
 		for _, rev := range n.past {
-			if from := marks[rev]; from != nil && from != n {
-				level[n] = generations(n.past)
-				root[find(from)] = find(n)
+			from := marks[rev]
+			if from == nil || from == n {
+				continue
 			}
+			level[n] = generations(n.past)
+			more, less := lineageOf(n), lineageOf(from)
+			if more == less {
+				continue
+			}
+			if len(more.members) < len(less.members) {
+				more, less = less, more
+			}
+			for _, member := range less.members {
+				of[member] = more
+			}
+			more.members = append(more.members, less.members...)
 		}
-	}
-	if len(level) == 0 {
-		return nil
 	}
 	var all []*lineage
-	byRoot := map[*node]*lineage{}
-	for _, n := range nodes {
-		if _, goesOn := level[n]; root[n] == nil && !goesOn {
-			continue
-		}
-		top := find(n)
-		l := byRoot[top]
-		if l == nil {
-			l = &lineage{heir: n}
-			byRoot[top] = l
+	for n, l := range of {
+		if n == l.members[0] {
+			l.heir = slices.MaxFunc(l.members, func(a, b *node) int { return cmp.Or(level[a]-level[b], compareID(a.id, b.id)) })
 			all = append(all, l)
-		}
-		l.members = append(l.members, n)
-		if d := level[n] - level[l.heir]; d > 0 || d == 0 && compareID(n.id, l.heir.id) > 0 {
-			l.heir = n
 		}
 	}
 	return all

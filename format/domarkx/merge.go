@@ -3,6 +3,7 @@ package domarkx
 import (
 	"bytes"
 	"cmp"
+	"maps"
 	"slices"
 )
 
@@ -74,12 +75,7 @@ func mergeHeaders(a, b []HeaderEntry) []HeaderEntry {
 			keep(h)
 		}
 	}
-	merged := make([]HeaderEntry, 0, len(byRev))
-	for _, h := range byRev {
-		merged = append(merged, h)
-	}
-	slices.SortFunc(merged, func(x, y HeaderEntry) int { return compareRev(x.Rev, y.Rev) })
-	return merged
+	return slices.SortedFunc(maps.Values(byRev), func(x, y HeaderEntry) int { return compareRev(x.Rev, y.Rev) })
 }
 
 // compareHeader orders two entries with the same revision. They can differ, because one of them may
@@ -174,7 +170,7 @@ func (m *merger) thread() *Thread {
 	t := &Thread{}
 	for _, n := range m.order() {
 		alive := false
-		for _, rev := range n.revs() {
+		for _, rev := range slices.SortedFunc(maps.Keys(n.texts), compareRev) {
 			if _, gone := slices.BinarySearchFunc(n.past, rev, compareRev); gone {
 				continue
 			}
@@ -189,15 +185,6 @@ func (m *merger) thread() *Thread {
 	}
 	slices.SortFunc(t.Dead, func(x, y Tombstone) int { return compareID(x.ID, y.ID) })
 	return t
-}
-
-func (n *node) revs() []Rev {
-	revs := make([]Rev, 0, len(n.texts))
-	for rev := range n.texts {
-		revs = append(revs, rev)
-	}
-	slices.SortFunc(revs, compareRev)
-	return revs
 }
 
 // order returns the messages in the order of the insert-after tree. A message whose predecessor is
@@ -231,14 +218,7 @@ func (m *merger) order() []*node {
 	}
 	walk(slices.Clone(children[ID{}]))
 	if len(ordered) < len(m.nodes) {
-		ids := make([]ID, 0, len(m.nodes)-len(ordered))
-		for id := range m.nodes {
-			if !seen[id] {
-				ids = append(ids, id)
-			}
-		}
-		slices.SortFunc(ids, compareID)
-		for _, id := range ids {
+		for _, id := range slices.SortedFunc(maps.Keys(m.nodes), compareID) {
 			walk([]*node{m.nodes[id]})
 		}
 	}

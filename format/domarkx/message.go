@@ -120,24 +120,17 @@ func parseBlock(v jsonvalue.Value, at string) (Block, error) {
 // Value returns the message object, with members in the order of the specification and unknown ones
 // last.
 func (m Message) Value() jsonvalue.Value {
-	n := 3 + len(m.Extra)
-	for _, b := range m.Content {
-		n += 4 + len(b.Extra)
-	}
-	space := make([]jsonvalue.Member, 0, n) // for the members of the message and its blocks
 	blocks := make([]jsonvalue.Value, len(m.Content))
 	for i, b := range m.Content {
-		start := len(space)
-		space = b.appendMembers(space)
-		blocks[i] = jsonvalue.ObjectValue(space[start:len(space):len(space)]...)
+		blocks[i] = b.value()
 	}
-	start := len(space)
-	space = append(space, jsonvalue.Member{Name: "role", Value: jsonvalue.StringValue(string(m.Role))})
+	members := make([]jsonvalue.Member, 1, 3+len(m.Extra))
+	members[0] = jsonvalue.Member{Name: "role", Value: jsonvalue.StringValue(string(m.Role))}
 	if m.Metadata != nil {
-		space = append(space, jsonvalue.Member{Name: "message_metadata", Value: *m.Metadata})
+		members = append(members, jsonvalue.Member{Name: "message_metadata", Value: *m.Metadata})
 	}
-	space = append(space, jsonvalue.Member{Name: "content", Value: jsonvalue.ArrayValue(blocks...)})
-	return jsonvalue.ObjectValue(append(space, m.Extra...)[start:]...)
+	members = append(members, jsonvalue.Member{Name: "content", Value: jsonvalue.ArrayValue(blocks...)})
+	return jsonvalue.ObjectValue(append(members, m.Extra...)...)
 }
 
 // Meta returns the object message_metadata; null if it is absent.
@@ -164,19 +157,23 @@ func (m Message) Depth() int {
 	return depth
 }
 
-// appendMembers appends the members of the block's object.
-func (b Block) appendMembers(members []jsonvalue.Member) []jsonvalue.Member {
-	members = append(members, jsonvalue.Member{Name: "type", Value: jsonvalue.StringValue(string(b.Type))})
-	if b.Type == TextBlock {
-		members = append(members, jsonvalue.Member{Name: "value", Value: jsonvalue.StringValue(b.Text)})
-	} else {
-		members = append(members, jsonvalue.Member{Name: "language", Value: jsonvalue.StringValue(b.Language)})
-		if b.HasName {
-			members = append(members, jsonvalue.Member{Name: "name", Value: jsonvalue.StringValue(b.Name)})
-		}
-		members = append(members, jsonvalue.Member{Name: "code", Value: jsonvalue.StringValue(b.Text)})
+// value returns the block's object.
+func (b Block) value() jsonvalue.Value {
+	members := make([]jsonvalue.Member, 0, 4+len(b.Extra))
+	add := func(name, text string) {
+		members = append(members, jsonvalue.Member{Name: name, Value: jsonvalue.StringValue(text)})
 	}
-	return append(members, b.Extra...)
+	add("type", string(b.Type))
+	if b.Type == TextBlock {
+		add("value", b.Text)
+	} else {
+		add("language", b.Language)
+		if b.HasName {
+			add("name", b.Name)
+		}
+		add("code", b.Text)
+	}
+	return jsonvalue.ObjectValue(append(members, b.Extra...)...)
 }
 
 // Equal reports whether both messages are the same JSON value.

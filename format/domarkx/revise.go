@@ -2,6 +2,7 @@ package domarkx
 
 import (
 	"iter"
+	"maps"
 	"slices"
 )
 
@@ -365,10 +366,7 @@ func (t *Thread) Revert(target *Thread) *Thread {
 	for id, texts := range now {
 		dead[id] = Tombstone{ID: id, After: texts[0].After, Past: t.history(first[id])}
 	}
-	for _, d := range dead {
-		next.Dead = append(next.Dead, d)
-	}
-	slices.SortFunc(next.Dead, func(x, y Tombstone) int { return compareID(x.ID, y.ID) })
+	next.Dead = slices.SortedFunc(maps.Values(dead), func(x, y Tombstone) int { return compareID(x.ID, y.ID) })
 	return next
 }
 

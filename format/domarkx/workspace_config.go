@@ -3,6 +3,7 @@ package domarkx
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/domarkx/domarkx/format/jsonvalue"
 )
@@ -79,17 +80,8 @@ func parseResource(v jsonvalue.Value, at string) (ResourceSpec, error) {
 
 // ValidResourceID reports whether an id can be the name of a directory in a version.
 func ValidResourceID(id string) bool {
-	if id == "" || len(id) > maxResourceID || id[0] == '.' || id[0] == '-' || id == "workspace.json" {
-		return false
-	}
-	for _, c := range []byte(id) {
-		switch {
-		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '.', c == '_', c == '-':
-		default:
-			return false
-		}
-	}
-	return true
+	const characters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
+	return id != "" && len(id) <= maxResourceID && id[0] != '.' && id[0] != '-' && id != "workspace.json" && strings.Trim(id, characters) == ""
 }
 
 func checkWorkspace(config jsonvalue.Value, at string) error {

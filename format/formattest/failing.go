@@ -62,13 +62,6 @@ func File(data string) format.File {
 
 // ReadAll reads all messages of all conversations of a document.
 func ReadAll(codec format.Codec, f format.File) error {
-	for s, err := range codec.Open(f) {
-		if err != nil {
-			return err
-		}
-		if _, err := s.Document(); err != nil {
-			return err
-		}
-	}
-	return nil
+	_, err := open(codec, f)
+	return err
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/markdown"
+	"github.com/domarkx/domarkx/format/transcript"
 )
 
 var update = flag.Bool("update", false, "write the golden files instead of comparing them")
@@ -66,8 +67,12 @@ type Conversation struct {
 
 // Open reads all conversations of a document.
 func Open(codec format.Codec, data []byte) ([]Conversation, error) {
+	return open(codec, format.File{Path: "s.jsonl", Content: bytes.NewReader(data), Size: int64(len(data))})
+}
+
+func open(codec format.Codec, f format.File) ([]Conversation, error) {
 	var all []Conversation
-	for s, err := range codec.Open(format.File{Path: "s.jsonl", Content: bytes.NewReader(data), Size: int64(len(data))}) {
+	for s, err := range codec.Open(f) {
 		if err != nil {
 			return nil, err
 		}
@@ -141,16 +146,26 @@ func CheckTranscript(t testing.TB, codec format.Codec, dir, name, data string) {
 		if codec.Write == nil {
 			continue
 		}
-		written, lost := Encode(t, codec, c.Document)
+		written, lost := checkWritten(t, codec, c.Document)
 		Golden(t, path+".written", written+"\nLost:\n"+strings.Join(lost, "\n")+"\n")
-		again := MustOpen(t, codec, written)
-		if len(again) != 1 || again[0].Document.Damage != nil {
-			t.Errorf("%s: what was written reads as %d conversations, with damage %v", name, len(again), again[0].Document.Damage)
-		}
-		if diff := cmp.Diff(Said(c.Document), Said(again[0].Document)); diff != "" {
-			t.Errorf("%s: what was written reads differently (-wanted +got):\n%s", name, diff)
-		}
 	}
+}
+
+// checkWritten writes a document, which must read as the same conversation without damage, and returns the losses.
+func checkWritten(t TB, codec format.Codec, doc *domarkx.Document) (string, []string) {
+	t.Helper()
+	out, lost := Encode(t, codec, doc)
+	again, err := Open(codec, []byte(out))
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if len(again) != 1 || again[0].Document.Damage != nil {
+		t.Fatalf("what was written reads as %d conversations, with damage %v:\n%s", len(again), again[0].Document.Damage, out)
+	}
+	if diff := cmp.Diff(Said(doc), Said(again[0].Document)); diff != "" {
+		t.Fatalf("what was written reads differently (-wanted +got):\n%s\n%s", diff, out)
+	}
+	return out, lost
 }
 
 // Said returns the texts of a document with their roles, without thoughts, metadata, and the names of
@@ -182,24 +197,19 @@ func Said(doc *domarkx.Document) []string {
 }
 
 func saidIn(b domarkx.Block) string {
-	v, _ := jsonvalue.ParseValue([]byte(b.Text))
-	member := func(name string) jsonvalue.Value { m, _ := v.Get(name); return m }
-	switch b.Language {
-	case "thought":
+	call, isCall := transcript.CallOf(b)
+	result, isResult := transcript.ResultOf(b)
+	switch {
+	case b.Language == "thought":
 		return ""
-	case "tool-call":
-		return "call " + member("arguments").JSON()
-	case "tool-result":
-		if code, _ := member("error").Get("code"); code.Text() == "no_result" {
-			return "result The call was not completed."
-		}
-		if message, ok := member("error").Get("message"); ok {
-			return "result " + words(message.Text())
-		}
-		if result := member("result"); result.Kind() != jsonvalue.String {
-			return "result " + result.JSON()
-		}
-		return "result " + words(member("result").Text())
+	case isCall:
+		return "call " + call.Arguments.JSON()
+	case isResult && result.Code == "no_result":
+		return "result The call was not completed."
+	case isResult && result.Value.Kind() != jsonvalue.String:
+		return "result " + result.Value.JSON()
+	case isResult:
+		return "result " + words(result.Value.Text())
 	}
 	return words(b.Text)
 }
@@ -294,19 +304,8 @@ func CheckAny(t TB, codec format.Codec, data []byte) {
 				t.Fatalf("message %d is nested %d levels deep", k, m.Depth())
 			}
 		}
-		if codec.Write == nil || len(c.Document.Conversation) == 0 {
-			continue
-		}
-		out, _ := Encode(t, codec, c.Document)
-		again, err := Open(codec, []byte(out))
-		if err != nil {
-			t.Fatalf("%v\n%s", err, out)
-		}
-		if again[0].Document.Damage != nil {
-			t.Fatalf("what was written is damaged: %v\n%s", again[0].Document.Damage, out)
-		}
-		if diff := cmp.Diff(Said(c.Document), Said(again[0].Document)); diff != "" {
-			t.Fatalf("what was written reads differently (-wanted +got):\n%s\n%s", diff, out)
+		if codec.Write != nil && len(c.Document.Conversation) > 0 {
+			checkWritten(t, codec, c.Document)
 		}
 	}
 }

@@ -159,16 +159,15 @@ func isImage(part jsonvalue.Value) bool { return transcript.Has(part, "inlineDat
 // say adds the content of a record to a message.
 func say(v jsonvalue.Value, m *transcript.Message) {
 	m.Cwd = m.Context
+	m.Said(transcript.Text(v, "id"), transcript.Text(v, "timestamp"))
 	if transcript.Text(v, "type") == "user" && m.Role == domarkx.Assistant {
 		for _, part := range parts(transcript.Get(v, "content")) {
 			if transcript.Has(part, "functionResponse") {
 				m.Result(ResponseResult(transcript.Get(part, "functionResponse")))
 			}
 		}
-		m.Said(transcript.Text(v, "id"), transcript.Text(v, "timestamp"))
 		return
 	}
-	m.Said(transcript.Text(v, "id"), transcript.Text(v, "timestamp"))
 	content := transcript.Get(v, "content")
 	if m.Role == domarkx.User {
 		for _, part := range parts(typed(v)) {
@@ -268,15 +267,14 @@ func answer(w *transcript.Writer, t transcript.Turn, id, at string, step []trans
 			texts = append(texts, p.Text)
 			continue
 		}
-		status, member := "success", "output"
+		status := "success"
 		if p.Result.Failed {
-			status, member = "error", "error"
+			status = "error"
 		}
 		if len(p.Result.Images) > 0 {
 			w.LoseCall("images in the result of a call")
 		}
-		response := transcript.Object("functionResponse", transcript.Object("id", p.Call.ID, "name", p.Call.Tool, "response", transcript.Object(member, p.Result.Said())))
-		calls = append(calls, transcript.Object("id", p.Call.ID, "name", p.Call.Tool, "args", p.Call.Arguments, "result", transcript.List(response),
+		calls = append(calls, transcript.Object("id", p.Call.ID, "name", p.Call.Tool, "args", p.Call.Arguments, "result", transcript.List(Response(p)),
 			"status", status, "timestamp", at))
 	}
 	var tokens, all any

@@ -34,3 +34,12 @@ func TextParts(t transcript.Turn) []jsonvalue.Value {
 		return transcript.Object("inlineData", transcript.Object("mimeType", i.Type, "data", i.Data))
 	})
 }
+
+// Response returns the part with functionResponse for a call and its result.
+func Response(p transcript.Part) jsonvalue.Value {
+	member := "output"
+	if p.Result.Failed {
+		member = "error"
+	}
+	return transcript.Object("functionResponse", transcript.Object("id", p.Call.ID, "name", p.Call.Tool, "response", transcript.Object(member, p.Result.Said())))
+}

@@ -2,8 +2,10 @@ package html
 
 import (
 	"bytes"
+	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -24,6 +26,9 @@ func clean(s string) string {
 	if isClean(s) {
 		return s
 	}
+	if strings.Contains(s, "\x1b[") {
+		s = colour().ReplaceAllString(s, "")
+	}
 	var b strings.Builder
 	b.Grow(len(s))
 	for i := 0; i < len(s); {
@@ -31,8 +36,6 @@ func clean(s string) string {
 		switch {
 		case r == utf8.RuneError && size == 1:
 			b.WriteRune(utf8.RuneError)
-		case r == 0x1b && style(s[i:]) > 0:
-			size = style(s[i:])
 		case r == '\r' && strings.HasPrefix(s[i+1:], "\n"):
 		case r == '\n' || r == '\t':
 			b.WriteByte(byte(r))
@@ -87,22 +90,8 @@ func isHidden(r rune) bool {
 	return false
 }
 
-// style returns the length in bytes of a terminal colour sequence at the beginning of s, or 0.
-func style(s string) int {
-	if !strings.HasPrefix(s, "\x1b[") {
-		return 0
-	}
-	for i := 2; i < len(s) && i < 32; i++ {
-		switch c := s[i]; {
-		case c >= '0' && c <= '9' || c == ';' || c == ':':
-		case c == 'm' || c == 'K':
-			return i + 1
-		default:
-			return 0
-		}
-	}
-	return 0
-}
+// colour matches a terminal colour sequence.
+var colour = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\x1b\[[0-9;:]{0,29}[mK]`) })
 
 // cut returns at most n runes of the first non-empty line of a text, followed by "…" if the text has
 // more.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -135,17 +134,17 @@ func alienRole(line []byte) string {
 func (c *checker) beginBlock() {
 	seg := segment{code: true, fence: c.sc.fence}
 	c.block, c.blockLine, c.body = "", c.number+1, c.body[:0]
-	for _, word := range []string{messageMetadata, toolCall, toolResult} {
+	for _, word := range []string{messageMetadata, toolCall, toolResult, sessionConfig, workspaceConfig, wholeSnapshot} {
 		if seg.is(word) {
 			c.block = word
 		}
 	}
-	for _, word := range []string{sessionConfig, workspaceConfig, wholeSnapshot} {
-		if seg.is(word) {
-			c.block, c.configures = word, true
-		}
-	}
-	c.configures = c.configures || seg.is(setupScript)
+	c.configures = c.configures || seg.is(setupScript) || configures(c.block)
+}
+
+// configures reports whether blocks with that word configure a session.
+func configures(word string) bool {
+	return word == sessionConfig || word == workspaceConfig || word == wholeSnapshot
 }
 
 // The languages of blocks with calls and their results.
@@ -155,19 +154,17 @@ const (
 )
 
 func (c *checker) endBlock() {
+	defer func() { c.block = "" }()
 	if c.block == "" || len(c.body) > maxBlock {
-		c.block = ""
 		return
 	}
-	if slices.Contains([]string{sessionConfig, workspaceConfig, wholeSnapshot}, c.block) {
+	if configures(c.block) {
 		if _, there := c.found.configs[c.block]; !there {
 			c.found.configs[c.block] = configBlock{c.blockLine, bytes.Clone(c.body)}
 		}
-		c.block = ""
 		return
 	}
-	_, err := jsonvalue.ParseValue(c.body)
-	if err != nil {
+	if _, err := jsonvalue.ParseValue(c.body); err != nil {
 		var at *syntax.Error
 		report := c.at(c.blockLine, c.block+" block: is not valid JSON")
 		report.Err = domarkx.ErrInvalid
@@ -176,5 +173,4 @@ func (c *checker) endBlock() {
 		}
 		c.found.Blocks = append(c.found.Blocks, report)
 	}
-	c.block = ""
 }

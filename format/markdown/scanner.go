@@ -1,5 +1,7 @@
 package markdown
 
+import "bytes"
+
 // maxContainers limits the nesting of blockquotes and list items that the scanner follows; deeper ones
 // are treated as text.
 const maxContainers = 64
@@ -194,20 +196,8 @@ func isSetextUnderline(s []byte) bool {
 
 // isThematicBreak matches three or more of one of - _ * with blanks between.
 func isThematicBreak(s []byte) bool {
-	if s[0] != '-' && s[0] != '_' && s[0] != '*' {
-		return false
-	}
-	n := 0
-	for _, c := range s {
-		switch c {
-		case s[0]:
-			n++
-		case ' ', '\t':
-		default:
-			return false
-		}
-	}
-	return n >= 3
+	mark := s[:1]
+	return bytes.Contains([]byte("-_*"), mark) && len(bytes.TrimLeft(s, string(mark)+" \t")) == 0 && bytes.Count(s, mark) >= 3
 }
 
 // matchItem matches a list marker and moves past it. A paragraph is only

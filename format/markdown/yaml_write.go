@@ -1,7 +1,10 @@
 package markdown
 
 import (
+	"regexp"
+	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/domarkx/domarkx/format/jsonvalue"
@@ -70,21 +73,14 @@ func appendYAMLQuoted(dst []byte, s string) []byte {
 // isReservedYAML reports whether some YAML reader would interpret a plain scalar of that spelling as
 // something other than a string.
 func isReservedYAML(s string) bool {
-	switch strings.ToLower(s) {
-	case "true", "false", "null", "yes", "no", "on", "off", "y", "n":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"true", "false", "null", "yes", "no", "on", "off", "y", "n"}, strings.ToLower(s))
 }
+
+var plainKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`) })
 
 // isPlainKey reports whether a name is written without quotes.
 func isPlainKey(name string) bool {
-	for i := range len(name) {
-		if c := name[i]; !isYAMLLetter(rune(c)) && c != '_' && (i == 0 || c != '-' && (c < '0' || c > '9')) {
-			return false
-		}
-	}
-	return name != "" && !isReservedYAML(name) && len(name) <= maxYAMLKey
+	return plainKey().MatchString(name) && !isReservedYAML(name) && len(name) <= maxYAMLKey
 }
 
 func isYAMLLetter(r rune) bool {

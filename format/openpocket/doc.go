@@ -67,11 +67,8 @@ func Place(f format.File, attempt int) (format.Place, error) {
 // The line ends may be those of Windows, because Git can convert them.
 func Detect(head []byte, _ string) bool {
 	head = bytes.TrimPrefix(head, []byte(bom))
-	if rest, ok := bytes.CutPrefix(head, []byte(strings.ReplaceAll(title, "\n", "\r\n"))); ok {
-		return bytes.HasPrefix(rest, []byte("- id: "))
-	}
-	rest, ok := bytes.CutPrefix(head, []byte(title))
-	return ok && bytes.HasPrefix(rest, []byte("- id: "))
+	const begin = title + "- id: "
+	return bytes.HasPrefix(head, []byte(begin)) || bytes.HasPrefix(head, []byte(strings.ReplaceAll(begin, "\n", "\r\n")))
 }
 
 const bom = "\ufeff"

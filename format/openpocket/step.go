@@ -40,7 +40,7 @@ func actionOf(call string, metadata jsonvalue.Value) string {
 	if err != nil || v.Kind() != jsonvalue.Object {
 		return transcript.Indented(transcript.Object("type", untyped, "text", call))
 	}
-	arguments, _ := v.Get("arguments")
+	arguments := transcript.Get(v, "arguments")
 	if arguments.Kind() != jsonvalue.Object {
 		arguments = jsonvalue.ObjectValue()
 	}
@@ -71,11 +71,8 @@ func textOf(block string) string {
 	if e, ok := v.Get("error"); ok {
 		return failed + strings.TrimPrefix(transcript.Text(e, "message"), failed)
 	}
-	r, _ := v.Get("result")
-	if r.Kind() == jsonvalue.String {
-		return r.Text()
-	}
-	return transcript.Indented(r)
+	r := transcript.Result{Value: transcript.Get(v, "result")}
+	return r.Said()
 }
 
 // lostOfCall returns the parts of a tool-call block that a step cannot represent.
@@ -90,12 +87,11 @@ func lostOfCall(block string) []string {
 		case m.Name == "tool" && m.Value.Kind() == jsonvalue.String,
 			m.Name == "arguments" && m.Value.Kind() == jsonvalue.Object,
 			m.Name == "resource" && m.Value.Text() == resource:
-			continue
+		default:
+			lost = append(lost, m.Name+" of a tool-call")
 		}
-		lost = append(lost, m.Name+" of a tool-call")
 	}
-	arguments, _ := v.Get("arguments")
-	if _, ok := arguments.Get("type"); ok {
+	if arguments := transcript.Get(v, "arguments"); transcript.Has(arguments, "type") {
 		if now, err := jsonvalue.ParseValue([]byte(actionOf(block, jsonvalue.Value{}))); err != nil || transcript.Text(now, "type") != transcript.Text(arguments, "type") {
 			lost = append(lost, "arguments.type of a tool-call")
 		}
@@ -113,15 +109,11 @@ func lostOfResult(block string) []string {
 	var lost []string
 	for _, m := range v.Members() {
 		switch {
+		case m.Name == "error", m.Name == "ok" && (isError || m.Value.IsTrue()), m.Name == "result" && !isError && m.Value.Kind() == jsonvalue.String:
 		case m.Name == "ok":
-			if !isError && !m.Value.IsTrue() {
-				lost = append(lost, "that a result is not ok")
-			}
-		case m.Name == "error":
+			lost = append(lost, "that a result is not ok")
 		case m.Name == "result" && !isError:
-			if m.Value.Kind() != jsonvalue.String {
-				lost = append(lost, "that a result is JSON, which becomes text")
-			}
+			lost = append(lost, "that a result is JSON, which becomes text")
 		default:
 			lost = append(lost, m.Name+" of a tool-result")
 		}

@@ -135,16 +135,11 @@ func write(w *transcript.Writer) error {
 					parts = append(parts, transcript.Object("text", p.Text))
 					continue
 				}
-				member := "output"
-				if p.Result.Failed {
-					member = "error"
-				}
 				if len(p.Result.Images) > 0 {
 					w.LoseCall("images in the result of a call")
 				}
 				parts = append(parts, transcript.Object("functionCall", transcript.Object("id", p.Call.ID, "name", p.Call.Tool, "args", p.Call.Arguments)))
-				results = append(results, transcript.Object("functionResponse", transcript.Object("id", p.Call.ID, "name", p.Call.Tool,
-					"response", transcript.Object(member, p.Result.Said()))))
+				results = append(results, gemini.Response(p))
 			}
 			line("assistant", "model", parts, "model", jsonvalue.Maybe(w.Model), "usageMetadata", usage(t, i == len(steps)-1))
 			for _, result := range results {

@@ -28,16 +28,6 @@ func (c *checker) report(at *step, v jsonvalue.Value, msg string, args ...any) {
 	c.found = append(c.found, problem{v, at, msg, args})
 }
 
-// A description is a problem in words.
-type description struct {
-	offset       int
-	pointer, msg string
-}
-
-func (p problem) describe() description {
-	return description{p.value.Offset(), p.at.pointer(), fmt.Sprintf(p.msg, p.args...)}
-}
-
 // escaped writes names for pointers (RFC 6901, section 3).
 var escaped = strings.NewReplacer("~", "~0", "/", "~1")
 
@@ -81,9 +71,13 @@ func quoted(v any) string {
 // locate returns the problems in document order with their positions. If there are more than
 // maxReports, it returns the first ones, and one that states the number of the others.
 func (c *checker) locate(data []byte) []*syntax.Error {
+	type description struct {
+		offset       int
+		pointer, msg string
+	}
 	found := make([]description, len(c.found))
 	for i, p := range c.found {
-		found[i] = p.describe()
+		found[i] = description{p.value.Offset(), p.at.pointer(), fmt.Sprintf(p.msg, p.args...)}
 	}
 	slices.SortFunc(found, func(a, b description) int {
 		return cmp.Or(cmp.Compare(a.offset, b.offset), strings.Compare(a.pointer, b.pointer), strings.Compare(a.msg, b.msg))

@@ -13,24 +13,22 @@ import (
 // message of the user, and in a tool-call block that is not valid, a call is text.
 func Divide(m domarkx.Message) []Part {
 	var parts []Part
-	var runs [][]domarkx.Block
-	var at []int // index of the part with the text of a run
-	var run []domarkx.Block
-	flush := func() {
-		runs, at, run = append(runs, run), append(at, len(parts)), nil
-		parts = append(parts, Part{})
+	var run []domarkx.Block // of text
+	runs := 0
+	flush := func(isLast bool) {
+		parts = append(parts, Part{Text: mdtext.Join(run, glueOf(m, runs, isLast && runs == 0))})
+		runs, run = runs+1, nil
 	}
 	for i := 0; i < len(m.Content); i++ {
 		b := m.Content[i]
 		call, isCall := CallOf(b)
 		result, isResult := ResultOf(b)
+		var p Part
 		switch {
 		case m.Role == domarkx.Assistant && IsCode(b, "thought"):
-			flush()
-			parts = append(parts, Part{Text: b.Text, Thought: true})
+			p = Part{Text: b.Text, Thought: true}
 		case m.Role == domarkx.Assistant && isCall:
-			flush()
-			p := Part{Call: &call}
+			p = Part{Call: &call}
 			if i+1 < len(m.Content) {
 				if result, ok := ResultOf(m.Content[i+1]); ok {
 					result.ID = call.ID
@@ -38,18 +36,16 @@ func Divide(m domarkx.Message) []Part {
 					i++
 				}
 			}
-			parts = append(parts, p)
 		case m.Role == domarkx.Assistant && isResult:
-			flush()
-			parts = append(parts, Part{Result: &result})
+			p = Part{Result: &result}
 		default:
 			run = append(run, b)
+			continue
 		}
+		flush(false)
+		parts = append(parts, p)
 	}
-	flush()
-	for k, blocks := range runs {
-		parts[at[k]].Text = mdtext.Join(blocks, glueOf(m, k, len(runs)))
-	}
+	flush(true)
 	for k := 1; k < len(parts); k++ { // images that follow a result belong to it
 		if r := parts[k-1].Result; r != nil && parts[k].isText() {
 			r.Images, parts[k].Text = mdtext.LeadingImages(parts[k].Text)

@@ -275,9 +275,9 @@ func runsNote(runs [][]string) (jsonvalue.Member, bool) {
 	return jsonvalue.Member{Name: keyRuns, Value: List(notes...)}, noted
 }
 
-// glueOf returns the glue of run k of a message that has runs runs; nil if none is recorded.
-func glueOf(m domarkx.Message, k, runs int) []string {
-	if runs == 1 && m.Glue() != nil {
+// glueOf returns the glue of run k of a message, which may be its only one; nil if none is recorded.
+func glueOf(m domarkx.Message, k int, isOnly bool) []string {
+	if isOnly && m.Glue() != nil {
 		return m.Glue()
 	}
 	notes := Get(m.Meta(), keyRuns).Items()
