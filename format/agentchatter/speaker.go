@@ -100,13 +100,9 @@ func has(v jsonvalue.Value, name string) bool {
 // unnamed are the speakers that are written for messages without one, if the session has no other
 // speaker of that kind.
 func unnamed(kind string) speaker {
-	switch kind {
-	case typeAI:
-		return speaker{"assistant", "assistant", "Assistant", kind}
-	case typeSystem:
-		return speaker{"system", "system", "System", kind}
-	}
-	return speaker{"human", "human", "Human", kind}
+	display := map[string]string{typeAI: "Assistant", typeSystem: "System", typeHuman: "Human"}[kind]
+	name := strings.ToLower(display)
+	return speaker{name, name, display, kind}
 }
 
 // notice records the speaker of a message, for later calls of speaker.

@@ -181,7 +181,7 @@ func unmarkedTwice(t *rapid.T, merged *domarkx.Thread) {
 	for k, e := range merged.Live {
 		for part := range strings.SplitSeq(e.JSON.ID, "+") {
 			part = strings.TrimRight(part, "'")
-			if first, twice := seen[part]; twice && !(merged.InConflict(first) && merged.InConflict(k)) {
+			if first, twice := seen[part]; twice && !(domarkx.InConflict(domarkx.EntryList(merged.Live), first) && domarkx.InConflict(domarkx.EntryList(merged.Live), k)) {
 				t.Fatalf("%q stands twice, and not as texts of one message: %q", part, texts(merged))
 			}
 			seen[part] = k

@@ -40,9 +40,6 @@ type Thread struct {
 	Dead []Tombstone // in order of ID
 }
 
-// InConflict reports whether entry k is one of several texts of one message.
-func (t *Thread) InConflict(k int) bool { return InConflict(EntryList(t.Live), k) }
-
 // A HeaderEntry is a header as stored, with properties of the whole document.
 type HeaderEntry struct {
 	Rev  Rev

@@ -47,7 +47,11 @@ func clean(s string) string {
 			b.WriteString("⟨U+")
 			number := strconv.FormatInt(int64(r), 16)
 			b.WriteString("0000"[min(len(number), 4):] + strings.ToUpper(number))
-			if same := repeats(s[i:], size); same > 1 {
+			same := 1 // how many times it is repeated
+			for strings.HasPrefix(s[i+same*size:], s[i:i+size]) {
+				same++
+			}
+			if same > 1 {
 				b.WriteString(" ×" + strconv.Itoa(same))
 				size *= same
 			}
@@ -60,15 +64,6 @@ func clean(s string) string {
 	return b.String()
 }
 
-// repeats returns how many times the first bytes of a text are repeated in direct succession.
-func repeats(s string, size int) int {
-	n := 1
-	for strings.HasPrefix(s[n*size:], s[:size]) {
-		n++
-	}
-	return n
-}
-
 // isClean reports whether a text consists of printable ASCII or has nothing that clean would replace.
 func isClean(s string) bool {
 	return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool {
@@ -79,15 +74,11 @@ func isClean(s string) bool {
 // isHidden reports whether a character is invisible but affects other characters, or is not allowed in
 // HTML.
 func isHidden(r rune) bool {
-	switch {
-	case r >= 0x80 && r < 0xa0, // control characters
-		r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x206f, // direction of text
-		r >= 0x2028 && r <= 0x2029, r == 0xfeff, r >= 0xfff9 && r <= 0xfffb,
-		r >= 0xe0000 && r <= 0xe007f, // tag characters, which can encode a hidden text
-		r&0xfffe == 0xfffe, r >= 0xfdd0 && r <= 0xfdef:
-		return true
-	}
-	return false
+	return r >= 0x80 && r < 0xa0 || // control characters
+		r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x206f || // direction of text
+		r >= 0x2028 && r <= 0x2029 || r == 0xfeff || r >= 0xfff9 && r <= 0xfffb ||
+		r >= 0xe0000 && r <= 0xe007f || // tag characters, which can encode a hidden text
+		r&0xfffe == 0xfffe || r >= 0xfdd0 && r <= 0xfdef
 }
 
 // colour matches a terminal colour sequence.

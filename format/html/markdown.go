@@ -164,13 +164,8 @@ func safe(address string) bool {
 	if err != nil {
 		return false
 	}
-	switch strings.ToLower(u.Scheme) {
-	case "http", "https":
-		return u.Host != ""
-	case "mailto":
-		return u.Opaque != ""
-	}
-	return false
+	scheme := strings.ToLower(u.Scheme)
+	return (scheme == "http" || scheme == "https") && u.Host != "" || scheme == "mailto" && u.Opaque != ""
 }
 
 // resolved returns a destination or a text without backslash escapes and character references.

@@ -25,7 +25,7 @@ func Split(content string) ([]domarkx.Block, []string) {
 	if err != nil {
 		return whole, nil
 	}
-	if markdown.RenderContent(blocks) == content {
+	if len(blocks) == 1 && blocks[0].Type == domarkx.TextBlock && blocks[0].Text == content || markdown.RenderContent(blocks) == content {
 		return blocks, nil
 	}
 	glue := make([]string, 0, len(blocks)+1)

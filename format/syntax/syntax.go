@@ -57,19 +57,9 @@ func Article(name string) string {
 // Position returns the line and the column (from 1, in Unicode code points) of a
 // byte offset in data; an offset past the end counts as the end.
 func Position(data []byte, offset int) (line, column int) {
-	offset = max(0, min(offset, len(data)))
-	line, start := 1, 0
-	for i, c := range data[:offset] {
-		if c == '\n' {
-			line++
-			start = i + 1
-		}
-	}
-	column = 1
-	for range string(data[start:offset]) {
-		column++
-	}
-	return line, column
+	before := data[:max(0, min(offset, len(data)))]
+	start := bytes.LastIndexByte(before, '\n') + 1
+	return 1 + bytes.Count(before, []byte("\n")), 1 + utf8.RuneCount(before[start:])
 }
 
 // Offset returns the byte offset of a line and column, as [Position] counts them; that of the end if
