@@ -66,9 +66,19 @@ func clean(s string) string {
 
 // isClean reports whether a text consists of printable ASCII or has nothing that clean would replace.
 func isClean(s string) bool {
-	return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool {
-		return r < 0x20 && r != '\n' && r != '\t' || r == 0x7f || isHidden(r)
-	})
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c >= 0x20 && c < 0x7f || c == '\n' || c == '\t' {
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(s[i:])
+		if c < 0x80 || r == utf8.RuneError && size == 1 || isHidden(r) {
+			return false
+		}
+		i += size
+	}
+	return true
 }
 
 // isHidden reports whether a character is invisible but affects other characters, or is not allowed in

@@ -49,7 +49,9 @@ func (w *markdownWriter) write(dst *bytes.Buffer, source string) error {
 		return nil
 	}
 	if !isTame(source) {
-		writef(dst, "<pre class=\"plain\">%s</pre>\n", source)
+		dst.WriteString(`<pre class="plain">`)
+		escape(dst, source) // it may be large
+		dst.WriteString("</pre>\n")
 		return nil
 	}
 	data := []byte(source)
