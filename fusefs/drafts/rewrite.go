@@ -3,6 +3,7 @@ package drafts
 import (
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // ErrInUse reports that a draft that has to change belongs to a running process.
@@ -18,18 +19,6 @@ func Rewrite(dir string, change func(d Draft) (now Draft, changed bool)) (err er
 	if err != nil || len(all) == 0 {
 		return err
 	}
-	sums := map[string]string{} // of changed data, by the sum before
-	needed := false
-	for _, d := range all {
-		now, changed := change(d)
-		if changed {
-			needed = true
-			sums[Sum(d.Data)] = Sum(now.Data)
-		}
-	}
-	if !needed {
-		return nil
-	}
 	j, err := Open(dir)
 	if err != nil {
 		return err
@@ -39,17 +28,19 @@ func Rewrite(dir string, change func(d Draft) (now Draft, changed bool)) (err er
 	if err != nil {
 		return err
 	}
-	ours := map[string]bool{}
-	for _, d := range adopted {
-		ours[d.Key] = true
-	}
 	if all, err = List(dir); err != nil {
 		return err
 	}
+	sums := map[string]string{} // of changed data, by the sum before
 	for _, d := range all {
-		if _, changed := change(d); changed && !ours[d.Key] {
+		now, changed := change(d)
+		if !changed {
+			continue
+		}
+		if !slices.ContainsFunc(adopted, func(own Draft) bool { return own.Key == d.Key }) {
 			return fmt.Errorf("the unsaved text of %q: %w", d.Name, ErrInUse)
 		}
+		sums[Sum(d.Data)] = Sum(now.Data)
 	}
 	for _, d := range adopted {
 		now, changed := change(d)
