@@ -1,6 +1,7 @@
 package mountd
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,7 +13,6 @@ import (
 	"slices"
 
 	"github.com/domarkx/domarkx/format/domarkx"
-
 	"github.com/domarkx/domarkx/fusefs/mountpoint"
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
@@ -106,6 +106,16 @@ func (m Mount) NoAnswer() string {
 		return fmt.Sprintf("process %d, which serves the mount, is stopped; continue it with kill -CONT %[1]d", m.PID)
 	}
 	return fmt.Sprintf("process %d, which serves the mount, does not answer", m.PID)
+}
+
+// stopped reports whether a process is stopped by a signal or a debugger. Only Linux tells.
+func stopped(pid int) bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return false
+	}
+	i := bytes.LastIndexByte(stat, ')') // the name before it can contain any character
+	return i >= 0 && len(stat) > i+2 && (stat[i+2] == 'T' || stat[i+2] == 't')
 }
 
 // isTimeout reports whether err means that the server did not answer in time. If the
