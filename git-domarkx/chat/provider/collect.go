@@ -73,6 +73,18 @@ func (c *Collector) Grow(n int) error {
 	return nil
 }
 
+// PartsOf returns the content of raw items, of which add adds one to an answer.
+func PartsOf(items [][]byte, add func(c *Collector, item []byte) error) ([]Part, error) {
+	c := NewCollector(func(Event) {})
+	for _, item := range items {
+		if err := add(c, item); err != nil {
+			return nil, err
+		}
+	}
+	c.Break()
+	return c.Parts, nil
+}
+
 // A Member is a member of a JSON object.
 type Member struct {
 	Name  string

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -65,15 +66,7 @@ func Prepare(r Request, rules Rules) []Message {
 
 // SentRaw reports whether a request to a model contains raw items.
 func SentRaw(r Request, o Origin) bool {
-	if r.Plain {
-		return false
-	}
-	for _, m := range r.Messages {
-		if m.Raw != nil && m.Raw.Origin == o {
-			return true
-		}
-	}
-	return false
+	return !r.Plain && slices.ContainsFunc(r.Messages, func(m Message) bool { return m.Raw != nil && m.Raw.Origin == o })
 }
 
 type preparation struct {

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -57,22 +58,21 @@ func httpClient(base *url.URL, idle time.Duration) *http.Client {
 	}
 	if base.Scheme == "http" {
 		t.Proxy = nil
-		t.DisableKeepAlives = true // some local servers close an idle connection just as the next request arrives
-		t.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
-			conn, err := dialer.DialContext(ctx, network, address)
-			if err != nil {
-				return nil, err
-			}
-			if a, ok := conn.RemoteAddr().(*net.TCPAddr); !ok || !a.IP.IsLoopback() { // "localhost" can be another address
-				return nil, errors.Join(ErrPlainHTTP, conn.Close())
-			}
-			return conn, nil
-		}
+		t.DisableKeepAlives = true    // some local servers close an idle connection just as the next request arrives
+		dialer.Control = onlyLoopback // "localhost" can be another address
 	}
 	return &http.Client{
 		Transport:     &transport{next: t, base: base, idle: idle},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return ErrRedirect },
 	}
+}
+
+func onlyLoopback(_, address string, _ syscall.RawConn) error {
+	host, _, err := net.SplitHostPort(address)
+	if err == nil && !IsLoopback(host) {
+		return ErrPlainHTTP
+	}
+	return err
 }
 
 type transport struct {

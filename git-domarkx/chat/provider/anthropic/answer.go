@@ -52,7 +52,7 @@ func (a *answer) event(data []byte) error {
 		return a.end(e.Index)
 	case "message_stop":
 		a.Done = true
-		a.Stop = stopOf(a.Reported)
+		a.Stop = cmp.Or(stops[a.Reported], provider.StopOther)
 	}
 	return nil
 }
@@ -170,22 +170,10 @@ func (b *block) item() ([]byte, error) {
 	return item, err
 }
 
-func stopOf(reason string) provider.Stop {
-	switch reason {
-	case "end_turn", "stop_sequence":
-		return provider.StopEnd
-	case "tool_use":
-		return provider.StopTools
-	case "max_tokens":
-		return provider.StopMaxTokens
-	case "model_context_window_exceeded":
-		return provider.StopContext
-	case "refusal":
-		return provider.StopRefusal
-	case "pause_turn":
-		return provider.StopPause
-	}
-	return provider.StopOther
+// stops are the reasons why answers end; any other one is [provider.StopOther].
+var stops = map[string]provider.Stop{
+	"end_turn": provider.StopEnd, "stop_sequence": provider.StopEnd, "tool_use": provider.StopTools, "max_tokens": provider.StopMaxTokens,
+	"model_context_window_exceeded": provider.StopContext, "refusal": provider.StopRefusal, "pause_turn": provider.StopPause,
 }
 
 // A streamEvent is an event of the Messages API

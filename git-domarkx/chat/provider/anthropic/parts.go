@@ -8,34 +8,30 @@ import (
 
 // Parts implements [provider.Wire].
 func (w *Wire) Parts(items [][]byte) ([]provider.Part, error) {
-	c := provider.NewCollector(func(provider.Event) {})
-	for _, item := range items {
-		var block provider.Strict[struct {
-			Type, Text, Thinking, ID, Name string
-			Input                          json.RawMessage
-		}]
-		if err := json.Unmarshal(item, &block); err != nil {
-			return nil, err
-		}
-		var err error
-		c.Break()
-		switch b := block.V; b.Type {
-		case "text":
-			err = c.Text(b.Text)
-		case "thinking":
-			err = c.Thought(b.Thinking)
-		case "redacted_thinking":
-		case "tool_use":
-			c.Call(provider.Call{ID: b.ID, Name: b.Name, Arguments: arguments(b.Input)})
-		default:
-			err = &provider.Error{Kind: provider.ErrAnswer, Message: "a block of the unknown type " + b.Type}
-		}
-		if err != nil {
-			return nil, err
-		}
+	return provider.PartsOf(items, addPart)
+}
+
+func addPart(c *provider.Collector, item []byte) error {
+	var block provider.Strict[struct {
+		Type, Text, Thinking, ID, Name string
+		Input                          json.RawMessage
+	}]
+	if err := json.Unmarshal(item, &block); err != nil {
+		return err
 	}
 	c.Break()
-	return c.Parts, nil
+	switch b := block.V; b.Type {
+	case "text":
+		return c.Text(b.Text)
+	case "thinking":
+		return c.Thought(b.Thinking)
+	case "redacted_thinking":
+	case "tool_use":
+		c.Call(provider.Call{ID: b.ID, Name: b.Name, Arguments: arguments(b.Input)})
+	default:
+		return &provider.Error{Kind: provider.ErrAnswer, Message: "a block of the unknown type " + b.Type}
+	}
+	return nil
 }
 
 // arguments returns the arguments of a call as the model wrote them; see block.item.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/domarkx/domarkx/git-domarkx/chat/provider"
@@ -75,10 +76,6 @@ func refusesThinking(err error) bool {
 	if strings.Contains(text, "signature") {
 		return false // the error concerns the reasoning of an earlier answer
 	}
-	for _, part := range []string{"adaptive", "effort parameter", "output_config", "thinking.", "thinking:", "budget_tokens", "support thinking", "thinking is not supported"} {
-		if strings.Contains(text, part) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"adaptive", "effort parameter", "output_config", "thinking.", "thinking:", "budget_tokens", "support thinking", "thinking is not supported"},
+		func(part string) bool { return strings.Contains(text, part) })
 }

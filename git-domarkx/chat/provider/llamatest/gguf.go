@@ -3,6 +3,7 @@ package llamatest
 import (
 	"bytes"
 	"encoding/binary"
+	"slices"
 )
 
 // The types of values in GGUF files (https://github.com/ggml-org/ggml/blob/master/docs/gguf.md).
@@ -63,36 +64,21 @@ type tensor struct {
 	data []float32
 }
 
-func zeros(dims ...int) []float32 {
-	n := 1
-	for _, d := range dims {
-		n *= d
-	}
-	return make([]float32, n)
-}
-
-func ones(n int) []float32 {
-	list := make([]float32, n)
-	for i := range list {
-		list[i] = 1
-	}
-	return list
-}
-
 func tensors(v *vocabulary) []tensor {
 	w, n := v.width(), len(v.tokens)
 	embedding, output := v.matrices()
-	list := []tensor{{"token_embd", []int{w, n}, embedding}, {"output", []int{w, n}, output}, {"output_norm", []int{w}, ones(w)}}
+	ones := slices.Repeat([]float32{1}, w)
+	list := []tensor{{"token_embd", []int{w, n}, embedding}, {"output", []int{w, n}, output}, {"output_norm", []int{w}, ones}}
 	for _, name := range []string{"attn_norm", "ffn_norm"} {
-		list = append(list, tensor{"blk.0." + name, []int{w}, ones(w)})
+		list = append(list, tensor{"blk.0." + name, []int{w}, ones})
 	}
 	for _, name := range []string{"attn_q", "attn_k", "attn_v", "attn_output"} {
-		list = append(list, tensor{"blk.0." + name, []int{w, w}, zeros(w, w)})
+		list = append(list, tensor{"blk.0." + name, []int{w, w}, make([]float32, w*w)})
 	}
 	for _, name := range []string{"ffn_gate", "ffn_up"} {
-		list = append(list, tensor{"blk.0." + name, []int{w, 32}, zeros(w, 32)})
+		list = append(list, tensor{"blk.0." + name, []int{w, 32}, make([]float32, w*32)})
 	}
-	return append(list, tensor{"blk.0.ffn_down", []int{32, w}, zeros(32, w)})
+	return append(list, tensor{"blk.0.ffn_down", []int{32, w}, make([]float32, 32*w)})
 }
 
 // encode returns a GGUF file with the vocabulary and a table that maps each token to the next one.

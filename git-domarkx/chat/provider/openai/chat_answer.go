@@ -8,6 +8,10 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/chat/provider"
 )
 
+// stops are the reasons why answers end; any other one is [provider.StopOther].
+var stops = map[string]provider.Stop{"stop": provider.StopEnd, "tool_calls": provider.StopTools, "function_call": provider.StopTools,
+	"length": provider.StopMaxTokens, "content_filter": provider.StopRefusal}
+
 // A chatAnswer reads the chunks of one stream.
 type chatAnswer struct {
 	provider.Stream
@@ -192,17 +196,8 @@ func (a *chatAnswer) complete() error {
 	if len(calls) > 0 {
 		a.merged.set("tool_calls", provider.Join(calls))
 	}
-	switch {
-	case a.refused || a.Reported == "content_filter":
+	if a.Stop = cmp.Or(stops[a.Reported], provider.StopOther); a.refused {
 		a.Stop = provider.StopRefusal
-	case a.Reported == "stop":
-		a.Stop = provider.StopEnd
-	case a.Reported == "tool_calls" || a.Reported == "function_call":
-		a.Stop = provider.StopTools
-	case a.Reported == "length":
-		a.Stop = provider.StopMaxTokens
-	default:
-		a.Stop = provider.StopOther
 	}
 	if len(a.merged.entries) > 0 {
 		a.merged.add("role", []byte(`"assistant"`))

@@ -9,14 +9,7 @@ import (
 
 // Parts implements [provider.Wire].
 func (w *Chat) Parts(items [][]byte) ([]provider.Part, error) {
-	c := provider.NewCollector(func(provider.Event) {})
-	for _, item := range items {
-		if err := chatParts(c, item); err != nil {
-			return nil, err
-		}
-	}
-	c.Break()
-	return c.Parts, nil
+	return provider.PartsOf(items, chatParts)
 }
 
 func invalid(message string) error {
@@ -76,43 +69,40 @@ type piece = provider.Strict[struct{ Type, Text, Refusal string }]
 
 // Parts implements [provider.Wire].
 func (w *Responses) Parts(items [][]byte) ([]provider.Part, error) {
-	c := provider.NewCollector(func(provider.Event) {})
-	for _, raw := range items {
-		var item provider.Strict[struct {
-			Type, Role, Name, Arguments string
-			CallID                      string `json:"call_id"`
-			Content, Summary            []piece
-		}]
-		err := json.Unmarshal(raw, &item)
-		if err != nil {
-			return nil, err
-		}
-		c.Break()
-		switch i := item.V; {
-		case i.Type == "message" && i.Role == string(provider.Assistant):
-			for _, p := range i.Content {
-				if p.V.Type != "output_text" && p.V.Type != "refusal" {
-					return nil, invalid("content of the unknown type " + p.V.Type)
-				}
-				err = errors.Join(err, c.Text(p.V.Text+p.V.Refusal))
-			}
-		case i.Type == "reasoning":
-			for _, p := range i.Summary {
-				c.Break()
-				err = errors.Join(err, c.Thought(p.V.Text+p.V.Refusal))
-			}
-			for _, p := range i.Content {
-				err = errors.Join(err, c.Thought(p.V.Text+p.V.Refusal))
-			}
-		case i.Type == "function_call":
-			c.Call(provider.Call{ID: i.CallID, Name: i.Name, Arguments: i.Arguments})
-		default:
-			err = invalid("an item of the unknown type " + i.Type + " " + i.Role)
-		}
-		if err != nil {
-			return nil, err
-		}
+	return provider.PartsOf(items, responsesParts)
+}
+
+func responsesParts(c *provider.Collector, raw []byte) error {
+	var item provider.Strict[struct {
+		Type, Role, Name, Arguments string
+		CallID                      string `json:"call_id"`
+		Content, Summary            []piece
+	}]
+	err := json.Unmarshal(raw, &item)
+	if err != nil {
+		return err
 	}
 	c.Break()
-	return c.Parts, nil
+	switch i := item.V; {
+	case i.Type == "message" && i.Role == string(provider.Assistant):
+		for _, p := range i.Content {
+			if p.V.Type != "output_text" && p.V.Type != "refusal" {
+				return invalid("content of the unknown type " + p.V.Type)
+			}
+			err = errors.Join(err, c.Text(p.V.Text+p.V.Refusal))
+		}
+	case i.Type == "reasoning":
+		for _, p := range i.Summary {
+			c.Break()
+			err = errors.Join(err, c.Thought(p.V.Text+p.V.Refusal))
+		}
+		for _, p := range i.Content {
+			err = errors.Join(err, c.Thought(p.V.Text+p.V.Refusal))
+		}
+	case i.Type == "function_call":
+		c.Call(provider.Call{ID: i.CallID, Name: i.Name, Arguments: i.Arguments})
+	default:
+		err = invalid("an item of the unknown type " + i.Type + " " + i.Role)
+	}
+	return err
 }

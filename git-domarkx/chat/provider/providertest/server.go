@@ -11,8 +11,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -127,18 +129,10 @@ func (s *Server) Add(script ...Reply) {
 }
 
 // Requests returns the requests so far.
-func (s *Server) Requests() []Request {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return append([]Request(nil), s.requests...)
-}
+func (s *Server) Requests() []Request { return cloned(s, &s.requests) }
 
 // Refused returns the reasons for which the server has refused requests so far.
-func (s *Server) Refused() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return append([]string(nil), s.refused...)
-}
+func (s *Server) Refused() []string { return cloned(s, &s.refused) }
 
 // Left returns the number of stalled streams whose client has disconnected so far.
 func (s *Server) Left() int {
@@ -148,10 +142,12 @@ func (s *Server) Left() int {
 }
 
 // Items returns the raw items of the answers so far, in the form in which they must come back.
-func (s *Server) Items() [][]byte {
+func (s *Server) Items() [][]byte { return cloned(s, &s.issued.items) }
+
+func cloned[T any](s *Server, list *[]T) []T {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return append([][]byte(nil), s.issued.items...)
+	return slices.Clone(*list)
 }
 
 // A dialect is one API of the server.
@@ -249,9 +245,7 @@ func (s *Server) dialect(r *http.Request) (dialect, string) {
 func (s *Server) Gemini() string { return s.URL + "/v1beta/openai" }
 
 func fail(w http.ResponseWriter, status int, header http.Header, body string) {
-	for name, values := range header {
-		w.Header()[name] = values
-	}
+	maps.Copy(w.Header(), header)
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_, _ = io.WriteString(w, body)
