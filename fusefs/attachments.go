@@ -43,7 +43,7 @@ func (n *node) attached(ctx context.Context, session string, tip domarkx.Info, p
 	if !slices.ContainsFunc(files, func(f domarkx.AttachedFile) bool { return strings.HasPrefix(f.Path, path+"/") }) {
 		return nil, syscall.ENOENT
 	}
-	child := &attachedNode{fixedNode: fixedNode{node{view: n.view}}, session: session, path: path}
+	child := &attachedNode{fixedNode: n.fixed(), session: session, path: path}
 	return n.found(ctx, child, number("attached", session, path+"/"), out)
 }
 
@@ -88,11 +88,8 @@ func (n *attachedNode) Readdir(ctx context.Context) (fs.DirStream, syscall.Errno
 	ctx = steady(ctx)
 	tip, err := n.Sessions.Info(ctx, n.session)
 	if err != nil {
-		return nil, n.fail("listing attached files", n.session, err)
+		return n.listing(n.session, nil, err)
 	}
 	entries, err := n.listAttached(ctx, n.session, tip, n.path)
-	if err != nil {
-		return nil, n.fail("listing attached files", n.session, err)
-	}
-	return fs.NewListDirStream(entries), 0
+	return n.listing(n.session, entries, err)
 }

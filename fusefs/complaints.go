@@ -22,6 +22,14 @@ type errorsNode struct {
 	path string // "" for errors/
 }
 
+func (v *view) errors(path string) *errorsNode {
+	mode := uint32(dirMode)
+	if !v.ReadOnly {
+		mode |= 0o200
+	}
+	return &errorsNode{fixedNode{node{view: v}, mode, v.started, 0}, path}
+}
+
 func (n *errorsNode) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
 	p := path.Join(n.path, spelled(name))
 	if session, ok := sessions.SessionOf(p); ok {
@@ -36,7 +44,7 @@ func (n *errorsNode) Lookup(ctx context.Context, name string, out *fuse.EntryOut
 	if !slices.ContainsFunc(n.troubled(), func(s string) bool { return strings.HasPrefix(s, p+"/") }) {
 		return nil, syscall.ENOENT
 	}
-	return n.found(ctx, &errorsNode{fixedNode: fixedNode{node{view: n.view}}, path: p}, number("errors", p+"/"), out)
+	return n.found(ctx, n.errors(p), number("errors", p+"/"), out)
 }
 
 func (n *errorsNode) Readdir(context.Context) (fs.DirStream, syscall.Errno) {
@@ -61,15 +69,6 @@ func (n *errorsNode) troubled() []string {
 	}
 	slices.Sort(paths)
 	return paths
-}
-
-func (n *errorsNode) Getattr(_ context.Context, _ fs.FileHandle, out *fuse.AttrOut) syscall.Errno {
-	mode := uint32(dirMode)
-	if !n.ReadOnly {
-		mode |= 0o200
-	}
-	n.attr(&out.Attr, mode, 0, n.started)
-	return 0
 }
 
 // Unlink dismisses the errors of a session.

@@ -17,7 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/domarkx/domarkx/format/domarkx"
-	"github.com/domarkx/domarkx/fusefs/internal/workspacetest"
+	"github.com/domarkx/domarkx/fusefs/internal/storetest"
 	"github.com/domarkx/domarkx/fusefs/mountpoint"
 )
 
@@ -87,7 +87,7 @@ func TestUnmountingWaitsForWhoIsJustLeaving(t *testing.T) {
 	slow(t)
 	for _, name := range []string{"README.md", "workspaces/w/latest/fs/f"} {
 		m := mounted(t)
-		m.version("w", inVersion(workspacetest.Tree{"f": {Content: "1"}}))
+		m.version("w", inVersion(storetest.Tree{"f": {Content: "1"}}))
 		f, err := os.Open(m.path(name))
 		if err != nil {
 			t.Fatal(err)

@@ -19,7 +19,15 @@ import (
 // A fixedNode is a directory whose names nobody can change, including root. The library
 // reports success for operations that a node does not implement, so they are implemented
 // here.
-type fixedNode struct{ node }
+type fixedNode struct {
+	node
+	mode    uint32
+	at      time.Time
+	timeout time.Duration // for which the kernel may cache the attributes
+}
+
+// fixed returns the base of a directory without a time of its own.
+func (v *view) fixed() fixedNode { return fixedNode{node{view: v}, dirMode, v.started, moment} }
 
 // The library ignores operations that a node lacks, so the compiler checks them here.
 type (
@@ -53,14 +61,12 @@ var (
 	_ = []listable{(*directoryNode)(nil), (*sessionsNode)(nil), (*attachedNode)(nil), (*messageNode)(nil), (*errorsNode)(nil)}
 	_ = []readable{(*fileNode)(nil), (*fixedFile)(nil)}
 
-	_ fs.FileReader   = (*fixedHandle)(nil)
-	_ fs.FileReleaser = (*fixedHandle)(nil)
+	_ fs.FileReader = (*fixedHandle)(nil)
 )
 
-// Getattr is that of a directory without a time of its own.
 func (n *fixedNode) Getattr(_ context.Context, _ fs.FileHandle, out *fuse.AttrOut) syscall.Errno {
-	n.attr(&out.Attr, dirMode, 0, n.started)
-	out.SetTimeout(moment)
+	n.attr(&out.Attr, n.mode, 0, n.at)
+	out.SetTimeout(n.timeout)
 	return 0
 }
 
@@ -151,8 +157,8 @@ func (n *fixedFile) Open(_ context.Context, flags uint32) (fs.FileHandle, uint32
 	return &fixedHandle{of: n}, fuse.FOPEN_KEEP_CACHE, 0
 }
 
-// A fixedHandle is an open file. Its content stays in memory while it is open, because the
-// kernel reads a piece at a time.
+// A fixedHandle is an open file. Its content, which holds memory and no file, stays while it is open, because the kernel
+// reads a piece at a time.
 type fixedHandle struct {
 	of *fixedFile
 
@@ -184,12 +190,4 @@ func (h *fixedHandle) Read(ctx context.Context, dest []byte, off int64) (fuse.Re
 		return nil, h.of.fail("reading", h.of.name, err)
 	}
 	return fuse.ReadResultData(dest[:got]), 0
-}
-
-// Release closes the content.
-func (h *fixedHandle) Release(context.Context) syscall.Errno {
-	if h.content == nil {
-		return 0
-	}
-	return h.of.fail("closing", h.of.name, h.content.Close())
 }

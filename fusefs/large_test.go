@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/domarkx/domarkx/fusefs/internal/workspacetest"
+	"github.com/domarkx/domarkx/fusefs/internal/storetest"
 )
 
 // TestLargeFilesShow reads large files with several readers, which share their blocks.
@@ -21,7 +21,7 @@ func TestLargeFilesShow(t *testing.T) {
 	m := mounted(t)
 	content := make([]byte, 21<<20+123)
 	rand.NewChaCha8([32]byte{1}).Read(content)
-	m.version("w", map[string]workspacetest.Tree{"fs": {"large": {Content: string(content)}}})
+	m.version("w", map[string]storetest.Tree{"fs": {"large": {Content: string(content)}}})
 	name := m.path("workspaces/w/latest/fs/large")
 	reads := 20
 	if testing.Short() {

@@ -22,34 +22,30 @@ func (n *sessionsNode) message(ctx context.Context, tip domarkx.Info, name strin
 	if !ok {
 		return nil, syscall.ENOENT
 	}
-	roles, errno := n.rolesOf(ctx, tip)
-	if errno != 0 {
-		return nil, errno
+	roles, err := n.rolesOf(ctx, tip)
+	if err != nil {
+		return nil, n.fail("reading the roles of a session", n.path, err)
 	}
 	if k >= len(roles) || string(roles[k]) != role {
 		return nil, syscall.ENOENT
 	}
-	child := &messageNode{fixedNode: fixedNode{node{view: n.view}}, session: n.path, tip: tip, k: k}
+	child := &messageNode{fixedNode{node{view: n.view}, dirMode, time.Unix(tip.Date, 0), forever}, n.path, tip, k}
 	return n.found(ctx, child, messageNumber(tip.ID, k), out)
 }
 
-func (n *sessionsNode) rolesOf(ctx context.Context, tip domarkx.Info) ([]domarkx.Role, syscall.Errno) {
-	roles, err := n.roles.Load(tip.ID, func() ([]domarkx.Role, error) { return n.Messages.Roles(ctx, tip.ID) })
-	return roles, n.fail("reading the roles of a session", n.path, err)
+func (n *sessionsNode) rolesOf(ctx context.Context, tip domarkx.Info) ([]domarkx.Role, error) {
+	return n.roles.Load(ctx, tip.ID, func(ctx context.Context) ([]domarkx.Role, error) { return n.Snapshots.Roles(ctx, tip.ID) })
 }
 
 func messageNumber(id string, k int) uint64 { return number("message", id, strconv.Itoa(k)) }
 
-func (n *sessionsNode) listMessages(ctx context.Context, tip domarkx.Info) (fs.DirStream, syscall.Errno) {
-	roles, errno := n.rolesOf(ctx, tip)
-	if errno != 0 {
-		return nil, errno
-	}
+func (n *sessionsNode) listMessages(ctx context.Context, tip domarkx.Info) ([]fuse.DirEntry, error) {
+	roles, err := n.rolesOf(ctx, tip)
 	entries := make([]fuse.DirEntry, len(roles))
 	for k, role := range roles {
 		entries[k] = fuse.DirEntry{Name: fmt.Sprintf("%04d-%s", k, role), Ino: messageNumber(tip.ID, k), Mode: syscall.S_IFDIR}
 	}
-	return fs.NewListDirStream(entries), 0
+	return entries, err
 }
 
 // A messageNode is the directory of one message of a snapshot.
@@ -65,12 +61,10 @@ const (
 	workspaceLink = "workspace"
 )
 
-func (n *messageNode) at() time.Time { return time.Unix(n.tip.Date, 0) }
-
 func (n *messageNode) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
 	for _, form := range forms {
 		if name == messageFile+form.extension() {
-			return n.document(ctx, render{n.tip.ID, n.k, form}, -1, n.at(), n.number(form.extension()), out), 0
+			return n.document(ctx, render{n.tip.ID, n.k, form}, -1, n.at, n.number(form.extension()), out), 0
 		}
 	}
 	if name == workspaceLink {
@@ -88,7 +82,7 @@ func (n *messageNode) workspace(ctx context.Context, out *fuse.EntryOut) (*fs.In
 	if target == "" {
 		return nil, syscall.ENOENT
 	}
-	child := &linkNode{node: node{view: n.view}, target: target, at: n.at()}
+	child := &linkNode{node: node{view: n.view}, target: target, at: n.at}
 	return n.found(ctx, child, n.number(target), out)
 }
 
@@ -103,17 +97,8 @@ func (n *messageNode) Readdir(ctx context.Context) (fs.DirStream, syscall.Errno)
 		entries = append(entries, fuse.DirEntry{Name: messageFile + form.extension(), Ino: n.number(form.extension()), Mode: syscall.S_IFREG})
 	}
 	target, err := n.workspaceOf(steady(ctx), n.session, n.tip, n.k)
-	if err != nil {
-		return nil, n.fail("looking for the workspace of a message", n.session, err)
-	}
 	if target != "" {
 		entries = append(entries, fuse.DirEntry{Name: workspaceLink, Ino: n.number(target), Mode: syscall.S_IFLNK})
 	}
-	return fs.NewListDirStream(entries), 0
-}
-
-func (n *messageNode) Getattr(_ context.Context, _ fs.FileHandle, out *fuse.AttrOut) syscall.Errno {
-	n.attr(&out.Attr, dirMode, 0, n.at())
-	out.SetTimeout(forever)
-	return 0
+	return n.listing(n.session, entries, err)
 }

@@ -104,19 +104,13 @@ func Mount(ctx context.Context, o Options) (*Server, error) {
 // behind creates the tree and the journal of the mount, and adopts the drafts of earlier
 // mounts.
 func (s *Server) behind(ctx context.Context, o Options) (*view, error) {
-	v := &view{Options: o, started: time.Now(), log: o.Logger, statfs: o.Drafts,
+	v := &view{Options: o, started: time.Now(), statfs: o.Drafts,
 		uid: uint32(os.Geteuid()), gid: uint32(os.Getegid())}
-	v.documents.make = func(ctx context.Context, r render) ([]byte, error) {
-		if r.message >= 0 {
-			return o.Messages.Message(ctx, r.id, r.message, r.form)
-		}
-		return o.Snapshots.Render(ctx, r.id, r.form)
-	}
-	v.documents.sizes.Most, v.documents.kept.Most = maxSizes, maxRenders
-	v.documents.kept.Cost = func(data []byte) int { return len(data) }
+	v.sizes.Most, v.documents.Most = maxSizes, maxRenders
+	v.documents.Cost = func(data []byte) int { return len(data) }
 	v.histories.Most, v.roles.Most = 64, 16
 	markdown := func(ctx context.Context, id string) ([]byte, error) {
-		return v.documents.get(ctx, render{id, -1, Markdown})
+		return v.rendered(ctx, render{id, -1, Markdown})
 	}
 	if o.ReadOnly {
 		v.statfs = filepath.Dir(o.Dir)
@@ -175,7 +169,7 @@ func serve(v *view) (*fuse.Server, error) {
 	}
 	// fs.Mount would open a file of the mount in this process. A process that is killed
 	// while it waits for its own answer never ends.
-	server, err := fuse.NewServer(fs.NewNodeFS(&rootNode{fixedNode{node{view: v}}}, options), v.Dir, &options.MountOptions)
+	server, err := fuse.NewServer(fs.NewNodeFS(&rootNode{fixedNode{node{view: v}, dirMode, v.started, always}}, options), v.Dir, &options.MountOptions)
 	if err != nil {
 		return nil, err
 	}
@@ -220,10 +214,9 @@ func (s *Server) Dismiss(ctx context.Context, key string) error { return s.tree.
 // TryUnmount unmounts the directory without waiting for saves. While the mount is in use it
 // returns a [*mountpoint.BusyError] and changes nothing.
 func (s *Server) TryUnmount(ctx context.Context) error {
-	// innerOf does not read the symbolic link MNT/workspaces: this process would have to
+	// Unmount would read the symbolic link MNT/workspaces, and this process would have to
 	// answer that request.
-	innerOf := func(dir string) string { return cmp.Or(s.view.Beside, filepath.Join(dir, mountpoint.Workspaces)) }
-	return mountpoint.UnmountBoth(ctx, s.dir, innerOf)
+	return mountpoint.UnmountBoth(ctx, s.dir, s.workspacesDir())
 }
 
 // end creates snapshots of all acknowledged saves, and closes the journal.

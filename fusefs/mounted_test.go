@@ -28,7 +28,6 @@ import (
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/fusefs"
 	"github.com/domarkx/domarkx/fusefs/internal/storetest"
-	"github.com/domarkx/domarkx/fusefs/internal/workspacetest"
 	"github.com/domarkx/domarkx/gitstore/atomicfile/shorttest"
 )
 
@@ -75,7 +74,7 @@ func mountHere(dir string, readOnly bool) (*fusefs.Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	workspaces, err := workspacetest.New(filepath.Join(dir, "workspaces"))
+	workspaces, err := storetest.NewWorkspaces(filepath.Join(dir, "workspaces"))
 	if err != nil {
 		return nil, err
 	}
@@ -84,10 +83,10 @@ func mountHere(dir string, readOnly bool) (*fusefs.Server, error) {
 		beside = filepath.Join(dir, "beside")
 	}
 	return fusefs.Mount(context.Background(), fusefs.Options{
-		WorkspaceSource: fusefs.WorkspaceSource{Workspaces: workspaces, Versions: workspaces, Contents: workspaces, Beside: beside},
-		Changing:        fusefs.Changing{Names: store, Saver: store, Drafts: filepath.Join(dir, "drafts")},
+		WorkspaceSource: fusefs.WorkspaceSource{Workspaces: workspaces, Contents: workspaces, Beside: beside},
+		Changing:        fusefs.Changing{Saver: store, Drafts: filepath.Join(dir, "drafts")},
 		Dir:             filepath.Join(dir, "mnt"), Label: dir, ReadOnly: readOnly,
-		Sessions: store, Snapshots: source{store, workspaces}, Messages: source{store, workspaces},
+		Sessions: store, Snapshots: source{store, workspaces},
 		Logger: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	})
 }
@@ -95,7 +94,7 @@ func mountHere(dir string, readOnly bool) (*fusefs.Server, error) {
 // source is the store in the forms that the mount shows.
 type source struct {
 	*storetest.Store
-	workspaces *workspacetest.Store
+	workspaces *storetest.Workspaces
 }
 
 func (s source) Link(_ context.Context, id string, k int) (string, error) {
@@ -131,7 +130,7 @@ type mount struct {
 	mnt    string
 	below  string // where in sessions/ scripts run
 	store  *storetest.Store
-	spaces *workspacetest.Store
+	spaces *storetest.Workspaces
 	server *exec.Cmd
 	stdin  io.Closer
 	stderr *said
@@ -182,7 +181,7 @@ func mounted(t testing.TB, environ ...string) *mount {
 	if err := os.Mkdir(filepath.Join(dir, "mnt"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	spaces, err := workspacetest.New(filepath.Join(dir, "workspaces"))
+	spaces, err := storetest.NewWorkspaces(filepath.Join(dir, "workspaces"))
 	if err != nil {
 		t.Fatal(err)
 	}

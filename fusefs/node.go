@@ -5,7 +5,6 @@ package fusefs
 import (
 	"context"
 	"hash/fnv"
-	"log/slog"
 	"strconv"
 	"sync/atomic"
 	"syscall"
@@ -34,14 +33,14 @@ const (
 type view struct {
 	Options
 	tree      *sessions.Tree
-	documents renders
+	documents recent.Cache[render, []byte] // the ones used last
+	sizes     recent.Cache[render, int64]  // of many more
 	histories recent.Cache[string, history]
 	roles     recent.Cache[string, []domarkx.Role]
 	versions  atomic.Pointer[workspaces.FS] // served as workspaces/
 	uid, gid  uint32
 	started   time.Time
 	statfs    string // the directory whose file system statfs describes
-	log       *slog.Logger
 }
 
 // A node is the base of every file and directory of the mount.
@@ -65,9 +64,17 @@ func (n *node) Statfs(_ context.Context, out *fuse.StatfsOut) syscall.Errno {
 func (v *view) fail(doing, what string, err error) syscall.Errno {
 	errno := Errno(err)
 	if errno == syscall.EIO {
-		v.log.Error(doing, "what", what, "err", err)
+		v.Logger.Error(doing, "what", what, "err", err)
 	}
 	return errno
+}
+
+// listing returns the entries of a directory, or the errno(3) of an error as fail does.
+func (v *view) listing(what string, entries []fuse.DirEntry, err error) (fs.DirStream, syscall.Errno) {
+	if errno := v.fail("listing a directory", what, err); errno != 0 {
+		return nil, errno
+	}
+	return fs.NewListDirStream(entries), 0
 }
 
 // found returns the inode of a directory or link, with the attributes that it has.

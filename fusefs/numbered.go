@@ -21,5 +21,5 @@ func parseSnapshotName(name string) (number int, id string, form Form, ok bool) 
 			return number, id, form, ok
 		}
 	}
-	return 0, "", 0, false
+	return 0, "", "", false
 }

@@ -4,10 +4,7 @@ package fusefs
 
 import (
 	"context"
-
-	"golang.org/x/sync/singleflight"
-
-	"github.com/domarkx/domarkx/fusefs/internal/recent"
+	"strconv"
 )
 
 const (
@@ -22,25 +19,25 @@ type render struct {
 	form    Form
 }
 
-// renders caches the documents that were used last, and the sizes of many more.
-// Concurrent readers of a document share one rendering.
-type renders struct {
-	make    func(context.Context, render) ([]byte, error)
-	running singleflight.Group
-	kept    recent.Cache[render, []byte]
-	sizes   recent.Cache[render, int64]
-}
-
-// get returns the rendered document. The caller must not change it.
-func (c *renders) get(ctx context.Context, r render) ([]byte, error) {
-	return c.kept.Load(r, func() ([]byte, error) {
-		// Other readers may wait for this rendering, so an interrupt of its first reader does
-		// not cancel it.
-		v, err, _ := c.running.Do(r.String(), func() (any, error) { return c.make(context.WithoutCancel(ctx), r) })
-		data, _ := v.([]byte)
+// rendered returns a document or message, which the caller must not change.
+func (v *view) rendered(ctx context.Context, r render) ([]byte, error) {
+	return v.documents.Load(ctx, r, func(ctx context.Context) (data []byte, err error) {
+		if r.message < 0 {
+			data, err = v.Snapshots.Render(ctx, r.id, r.form)
+		} else {
+			data, err = v.Snapshots.Message(ctx, r.id, r.message, r.form)
+		}
 		if err == nil {
-			c.sizes.Put(r, int64(len(data)))
+			v.sizes.Put(r, int64(len(data)))
 		}
 		return data, err
 	})
+}
+
+// String names the document or message in log entries.
+func (r render) String() string {
+	if r.message < 0 {
+		return r.id + r.form.extension()
+	}
+	return r.id + "#" + strconv.Itoa(r.message) + r.form.extension()
 }

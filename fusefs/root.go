@@ -68,16 +68,17 @@ func (n *rootNode) OnAdd(ctx context.Context) {
 	}
 	add("sessions", &directoryNode{node: node{view: n.view}, directory: n.tree.Root()}, syscall.S_IFDIR)
 	for _, kind := range []string{snapshotsDir, messagesDir} {
-		add(kind, &sessionsNode{fixedNode: fixedNode{node{view: n.view}}, kind: kind}, syscall.S_IFDIR)
+		add(kind, &sessionsNode{fixedNode: n.fixed(), kind: kind}, syscall.S_IFDIR)
 	}
 	switch {
 	case n.Workspaces == nil:
 	case n.Beside != "":
 		add(mountpoint.Workspaces, &linkNode{node: node{view: n.view}, target: n.Beside, at: n.started}, syscall.S_IFLNK)
 	default:
-		add(mountpoint.Workspaces, &workspacesNode{fixedNode{node{view: n.view}}}, syscall.S_IFDIR)
+		// This is empty, for the mount of the workspaces. fusermount(1) requires it to be writable for its user.
+		add(mountpoint.Workspaces, &fixedNode{node{view: n.view}, syscall.S_IFDIR | 0o755, n.started, always}, syscall.S_IFDIR)
 	}
-	add("errors", &errorsNode{fixedNode: fixedNode{node{view: n.view}}}, syscall.S_IFDIR)
+	add("errors", n.errors(""), syscall.S_IFDIR)
 }
 
 // Lookup looks up a fixed entry.
@@ -94,10 +95,4 @@ func (n *rootNode) Lookup(ctx context.Context, name string, out *fuse.EntryOut) 
 	out.SetAttrTimeout(moment)
 	out.SetEntryTimeout(always)
 	return child, 0
-}
-
-func (n *rootNode) Getattr(_ context.Context, _ fs.FileHandle, out *fuse.AttrOut) syscall.Errno {
-	n.attr(&out.Attr, dirMode, 0, n.started)
-	out.SetTimeout(always)
-	return 0
 }

@@ -6,7 +6,6 @@ import (
 	"context"
 	"math"
 	"syscall"
-	"time"
 
 	"github.com/hanwen/go-fuse/v2/fs"
 	"github.com/hanwen/go-fuse/v2/fuse"
@@ -33,7 +32,7 @@ var (
 )
 
 func (n *fileNode) Getattr(_ context.Context, _ fs.FileHandle, out *fuse.AttrOut) syscall.Errno {
-	fill(&out.Attr, syscall.S_IFREG, n.tree.Attr(n.file))
+	fill(&out.Attr, n.tree.Attr(n.file))
 	out.SetTimeout(moment)
 	return 0
 }
@@ -51,35 +50,31 @@ func (n *fileNode) Setattr(ctx context.Context, fh fs.FileHandle, in *fuse.SetAt
 			return n.fail("truncating a file", "", err)
 		}
 	}
-	if c := changeOf(in); c != (sessions.Change{}) {
-		n.tree.SetAttr(n.file, c)
+	if in.Valid&(fuse.FATTR_MODE|fuse.FATTR_UID|fuse.FATTR_GID|fuse.FATTR_ATIME|fuse.FATTR_MTIME) != 0 {
+		n.tree.SetAttr(n.file, changeOf(in))
 	}
 	return n.Getattr(ctx, fh, out)
 }
 
-// changeOf returns the attributes other than the size that a request changes.
-func changeOf(in *fuse.SetAttrIn) sessions.Change {
-	var c sessions.Change
-	if mode, ok := in.GetMode(); ok {
-		mode &= 0o7777
-		c.Mode = &mode
+// changeOf sets the attributes other than the size that a request changes.
+func changeOf(in *fuse.SetAttrIn) func(*sessions.Attributes) {
+	return func(a *sessions.Attributes) {
+		if mode, ok := in.GetMode(); ok {
+			a.Mode = mode & 0o7777
+		}
+		if uid, ok := in.GetUID(); ok {
+			a.UID = uid
+		}
+		if gid, ok := in.GetGID(); ok {
+			a.GID = gid
+		}
+		if at, ok := in.GetATime(); ok {
+			a.Accessed = at
+		}
+		if at, ok := in.GetMTime(); ok {
+			a.Modified = at
+		}
 	}
-	if uid, ok := in.GetUID(); ok {
-		c.UID = &uid
-	}
-	if gid, ok := in.GetGID(); ok {
-		c.GID = &gid
-	}
-	c.Accessed = timeOf(in.GetATime())
-	c.Modified = timeOf(in.GetMTime())
-	return c
-}
-
-func timeOf(at time.Time, ok bool) *time.Time {
-	if !ok {
-		return nil
-	}
-	return &at
 }
 
 func modeOf(flags uint32) sessions.Mode {
@@ -146,27 +141,23 @@ func (n *fileNode) Allocate(ctx context.Context, _ fs.FileHandle, off, size uint
 }
 
 func (n *fileNode) Flush(ctx context.Context, fh fs.FileHandle) syscall.Errno {
-	h, ok := fh.(*sessions.Handle)
-	if !ok || !h.Writes() {
-		return 0
-	}
-	return n.fail("storing a save", "", n.tree.Flush(h, callerFrom(ctx)))
+	return n.store(fh, n.tree.Flush, callerFrom(ctx))
 }
 
 func (n *fileNode) Fsync(ctx context.Context, fh fs.FileHandle, _ uint32) syscall.Errno {
-	h, ok := fh.(*sessions.Handle)
-	if !ok || !h.Writes() {
-		return 0
-	}
-	return n.fail("storing a save", "", n.tree.Sync(h, callerFrom(ctx)))
+	return n.store(fh, n.tree.Sync, callerFrom(ctx))
 }
 
 func (n *fileNode) Release(_ context.Context, fh fs.FileHandle) syscall.Errno {
+	return n.store(fh, n.tree.Release, basis.Caller{})
+}
+
+func (n *fileNode) store(fh fs.FileHandle, what func(*sessions.Handle, basis.Caller) error, c basis.Caller) syscall.Errno {
 	h, ok := fh.(*sessions.Handle)
 	if !ok {
 		return 0
 	}
-	return n.fail("storing a save", "", n.tree.Release(h, basis.Caller{}))
+	return n.fail("storing a save", "", what(h, c))
 }
 
 func (n *fileNode) Readlink(context.Context) ([]byte, syscall.Errno) {

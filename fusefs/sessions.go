@@ -22,34 +22,28 @@ var _ fs.NodeFsyncer = (*directoryNode)(nil)
 
 func (n *directoryNode) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
 	f, sub, err := n.tree.Lookup(steady(ctx), n.directory, spelled(name))
+	return n.entry(ctx, f, sub, out), n.fail("looking up a session", name, err)
+}
+
+// entry returns the inode of a file or directory, or nil if both are.
+func (n *directoryNode) entry(ctx context.Context, f *sessions.File, sub *sessions.Directory, out *fuse.EntryOut) *fs.Inode {
+	var child fs.InodeEmbedder
+	var a sessions.Attr
 	switch {
-	case err != nil:
-		return nil, n.fail("looking up a session", name, err)
 	case sub != nil:
-		return n.child(ctx, sub, out), 0
+		child, a = &directoryNode{node: node{view: n.view}, directory: sub}, n.tree.DirectoryAttr(sub)
+	case f != nil:
+		child, a = &fileNode{node: node{view: n.view}, file: f}, n.tree.Attr(f)
+	default:
+		return nil
 	}
-	return n.file(ctx, f, out), 0
-}
-
-func (n *directoryNode) child(ctx context.Context, sub *sessions.Directory, out *fuse.EntryOut) *fs.Inode {
-	a := n.tree.DirectoryAttr(sub)
-	fill(&out.Attr, syscall.S_IFDIR, a)
+	fill(&out.Attr, a)
 	out.SetAttrTimeout(moment)
-	return n.NewInode(ctx, &directoryNode{node: node{view: n.view}, directory: sub}, fs.StableAttr{Mode: syscall.S_IFDIR, Ino: a.Ino, Gen: a.Gen})
+	return n.NewInode(ctx, child, fs.StableAttr{Mode: a.Kind, Ino: a.Ino, Gen: a.Gen})
 }
 
-func (n *directoryNode) file(ctx context.Context, f *sessions.File, out *fuse.EntryOut) *fs.Inode {
-	a := n.tree.Attr(f)
-	fill(&out.Attr, syscall.S_IFREG, a)
-	out.SetAttrTimeout(moment)
-	return n.NewInode(ctx, &fileNode{node: node{view: n.view}, file: f}, fs.StableAttr{Mode: out.Mode & syscall.S_IFMT, Ino: a.Ino, Gen: a.Gen})
-}
-
-func fill(out *fuse.Attr, kind uint32, a sessions.Attr) {
-	if a.Symlink {
-		kind = syscall.S_IFLNK
-	}
-	out.Mode, out.Ino, out.Nlink = kind|a.Mode, a.Ino, a.Links
+func fill(out *fuse.Attr, a sessions.Attr) {
+	out.Mode, out.Ino, out.Nlink = a.Kind|a.Mode, a.Ino, a.Links
 	out.Uid, out.Gid = a.UID, a.GID
 	setSize(out, a.Size)
 	out.SetTimes(&a.Accessed, &a.Modified, &a.Changed)
@@ -57,24 +51,15 @@ func fill(out *fuse.Attr, kind uint32, a sessions.Attr) {
 
 func (n *directoryNode) Readdir(ctx context.Context) (fs.DirStream, syscall.Errno) {
 	found, err := n.tree.List(steady(ctx), n.directory)
-	if err != nil {
-		return nil, n.fail("listing sessions", "", err)
-	}
 	entries := make([]fuse.DirEntry, len(found))
 	for i, e := range found {
-		entries[i] = fuse.DirEntry{Name: e.Name, Ino: e.Ino, Mode: syscall.S_IFREG}
-		switch {
-		case e.Directory:
-			entries[i].Mode = syscall.S_IFDIR
-		case e.Symlink:
-			entries[i].Mode = syscall.S_IFLNK
-		}
+		entries[i] = fuse.DirEntry{Name: e.Name, Ino: e.Ino, Mode: e.Kind}
 	}
-	return fs.NewListDirStream(entries), 0
+	return n.listing("sessions", entries, err)
 }
 
 func (n *directoryNode) Getattr(_ context.Context, _ fs.FileHandle, out *fuse.AttrOut) syscall.Errno {
-	fill(&out.Attr, syscall.S_IFDIR, n.tree.DirectoryAttr(n.directory))
+	fill(&out.Attr, n.tree.DirectoryAttr(n.directory))
 	out.SetTimeout(moment)
 	return 0
 }
@@ -89,7 +74,7 @@ func (n *directoryNode) Create(ctx context.Context, name string, flags, mode uin
 	if err != nil {
 		return nil, nil, 0, n.fail("creating a file", name, err)
 	}
-	return n.file(ctx, f, out), h, fuse.FOPEN_KEEP_CACHE, 0
+	return n.entry(ctx, f, nil, out), h, fuse.FOPEN_KEEP_CACHE, 0
 }
 
 // Mknod creates regular files. Devices, pipes and sockets are not supported.
@@ -101,15 +86,12 @@ func (n *directoryNode) Mknod(ctx context.Context, name string, mode, _ uint32, 
 	if err != nil {
 		return nil, n.fail("creating a file", name, err)
 	}
-	return n.file(ctx, f, out), 0
+	return n.entry(ctx, f, nil, out), 0
 }
 
 func (n *directoryNode) Mkdir(ctx context.Context, name string, mode uint32, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
 	sub, err := n.tree.Mkdir(steady(ctx), n.directory, spelled(name), mode)
-	if err != nil {
-		return nil, n.fail("creating a directory", name, err)
-	}
-	return n.child(ctx, sub, out), 0
+	return n.entry(ctx, nil, sub, out), n.fail("creating a directory", name, err)
 }
 
 func (n *directoryNode) Rmdir(ctx context.Context, name string) syscall.Errno {
@@ -122,10 +104,7 @@ func (n *directoryNode) Unlink(ctx context.Context, name string) syscall.Errno {
 
 func (n *directoryNode) Symlink(ctx context.Context, target, name string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
 	f, err := n.tree.Symlink(steady(ctx), n.directory, spelled(name), target)
-	if err != nil {
-		return nil, n.fail("creating a symbolic link", name, err)
-	}
-	return n.file(ctx, f, out), 0
+	return n.entry(ctx, f, nil, out), n.fail("creating a symbolic link", name, err)
 }
 
 func (n *directoryNode) Link(ctx context.Context, target fs.InodeEmbedder, name string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
@@ -136,28 +115,16 @@ func (n *directoryNode) Link(ctx context.Context, target fs.InodeEmbedder, name 
 	if err := n.tree.Link(steady(ctx), of.file, n.directory, spelled(name), callerFrom(ctx)); err != nil {
 		return nil, n.fail("creating a link", name, err)
 	}
-	return n.file(ctx, of.file, out), 0
+	return n.entry(ctx, of.file, nil, out), 0
 }
-
-// flags of renameat2(2)
-const (
-	renameNoReplace = 1
-	renameExchange  = 2
-)
 
 func (n *directoryNode) Rename(ctx context.Context, name string, parent fs.InodeEmbedder, newName string, flags uint32) syscall.Errno {
 	to, ok := parent.(*directoryNode)
 	if !ok {
 		return syscall.EXDEV
 	}
-	how := sessions.Replace
-	switch flags {
-	case 0:
-	case renameNoReplace:
-		how = sessions.NoReplace
-	case renameExchange:
-		how = sessions.Exchange
-	default:
+	how := sessions.Replacing(flags)
+	if how > sessions.Exchange {
 		return syscall.EINVAL
 	}
 	name, newName = spelled(name), spelled(newName)

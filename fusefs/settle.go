@@ -3,8 +3,6 @@ package fusefs
 import (
 	"context"
 	"errors"
-	"log/slog"
-	"os"
 
 	"github.com/domarkx/domarkx/fusefs/drafts"
 	"github.com/domarkx/domarkx/fusefs/sessions"
@@ -18,9 +16,6 @@ func TakeOver(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
 	found, err := journal.Adopt()
 	tree := o.tree(func(ctx context.Context, id string) ([]byte, error) { return o.Snapshots.Render(ctx, id, Markdown) }, journal)
 	return errors.Join(err, tree.Adopt(ctx, found), tree.Close(ctx), journal.Close())
@@ -29,9 +24,9 @@ func TakeOver(ctx context.Context, o Options) error {
 // tree returns the directory of sessions. markdown returns a snapshot as its author saved it.
 func (o Options) tree(markdown func(ctx context.Context, id string) ([]byte, error), journal sessions.Journal) *sessions.Tree {
 	return sessions.New(sessions.Config{
-		Sessions: o.Sessions, Snapshots: store{o.Snapshots, markdown}, Names: o.Names, Saver: o.Saver,
+		Sessions: o.Sessions, Snapshots: store{o.Snapshots, markdown}, Saver: o.Saver,
 		Attachments: o.Attachments, Attacher: o.Attacher, Journal: journal, Scratch: o.Drafts,
-		Logger: o.Logger, Timing: o.Timing, UID: uint32(os.Geteuid()), GID: uint32(os.Getegid()),
+		Logger: o.Logger, Timing: o.Timing,
 	})
 }
 

@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"context"
 	"path"
-	"strconv"
 	"syscall"
 	"time"
 
@@ -48,29 +47,30 @@ func (n *sessionsNode) Lookup(ctx context.Context, name string, out *fuse.EntryO
 	if _, err := n.place(ctx, p); err != nil {
 		return nil, n.fail("looking up "+n.kind, p, err)
 	}
-	return n.found(ctx, &sessionsNode{fixedNode{node{view: n.view}}, n.kind, p}, number(n.kind, p), out)
+	return n.found(ctx, &sessionsNode{n.fixed(), n.kind, p}, number(n.kind, p), out)
 }
 
 func (n *sessionsNode) Readdir(ctx context.Context) (fs.DirStream, syscall.Errno) {
-	ctx = steady(ctx)
+	entries, err := n.entries(steady(ctx))
+	return n.listing(path.Join(n.kind, n.path), entries, err)
+}
+
+func (n *sessionsNode) entries(ctx context.Context) ([]fuse.DirEntry, error) {
 	tip, err := n.place(ctx, n.path)
 	switch {
 	case err != nil:
-		return nil, n.fail("listing "+n.kind, n.path, err)
+		return nil, err
 	case tip.ID != "" && n.kind == messagesDir:
 		return n.listMessages(ctx, tip)
 	case tip.ID != "":
 		return n.listSnapshots(ctx, tip)
 	}
 	names, err := n.directories(ctx, n.path)
-	if err != nil {
-		return nil, n.fail("listing sessions", n.path, err)
-	}
 	entries := make([]fuse.DirEntry, len(names))
 	for i, name := range names {
 		entries[i] = fuse.DirEntry{Name: name, Ino: number(n.kind, path.Join(n.path, name)), Mode: syscall.S_IFDIR}
 	}
-	return fs.NewListDirStream(entries), 0
+	return entries, err
 }
 
 // snapshot returns the inode of a file in the directory of a session's snapshots.
@@ -108,7 +108,7 @@ type history struct {
 }
 
 func (v *view) history(ctx context.Context, name, tip string) (history, error) {
-	return v.histories.Load(name+"\x00"+tip, func() (history, error) {
+	return v.histories.Load(ctx, name+"\x00"+tip, func(ctx context.Context) (history, error) {
 		all, err := v.Snapshots.History(ctx, name)
 		h := history{all, make(map[string]domarkx.Info, len(all))}
 		for _, info := range all {
@@ -118,10 +118,10 @@ func (v *view) history(ctx context.Context, name, tip string) (history, error) {
 	})
 }
 
-func (n *sessionsNode) listSnapshots(ctx context.Context, tip domarkx.Info) (fs.DirStream, syscall.Errno) {
+func (n *sessionsNode) listSnapshots(ctx context.Context, tip domarkx.Info) ([]fuse.DirEntry, error) {
 	h, err := n.history(ctx, n.path, tip.ID)
 	if err != nil {
-		return nil, n.fail("reading the history of a session", n.path, err)
+		return nil, err
 	}
 	entries := make([]fuse.DirEntry, 0, 2*len(h.all)+2)
 	for _, info := range h.all {
@@ -135,42 +135,31 @@ func (n *sessionsNode) listSnapshots(ctx context.Context, tip domarkx.Info) (fs.
 			Ino: number("latest", n.path, snapshotName(tip, form))})
 	}
 	attached, err := n.listAttached(ctx, n.path, tip, "")
-	if err != nil {
-		return nil, n.fail("listing attached files", n.path, err)
-	}
-	return fs.NewListDirStream(append(entries, attached...)), 0
+	return append(entries, attached...), err
 }
 
 // document returns the inode of an immutable document or message in a directory. size is -1 if it
 // is not known.
 func (n *node) document(ctx context.Context, r render, size int64, at time.Time, ino uint64, out *fuse.EntryOut) *fs.Inode {
 	if size < 0 {
-		if known, ok := n.documents.sizes.Get(r); ok {
+		if known, ok := n.sizes.Get(r); ok {
 			size = known
 		}
 	}
 	child := &fixedFile{node: node{view: n.view}, name: r.String(), at: at, size: size}
 	child.measure = func(ctx context.Context) (int64, error) {
-		return n.documents.sizes.Load(r, func() (int64, error) {
+		return n.sizes.Load(ctx, r, func(ctx context.Context) (int64, error) {
 			if r.message < 0 {
 				return n.Snapshots.Size(ctx, r.id, r.form)
 			}
-			data, err := n.documents.get(ctx, r)
+			data, err := n.rendered(ctx, r)
 			return int64(len(data)), err
 		})
 	}
 	child.open = func(ctx context.Context) (domarkx.Content, error) {
-		data, err := n.documents.get(ctx, r)
+		data, err := n.rendered(ctx, r)
 		return bytesContent{bytes.NewReader(data)}, err
 	}
 	out.SetEntryTimeout(forever)
 	return child.entry(ctx, n, ino, 1, out)
-}
-
-// String names the document or message in log entries.
-func (r render) String() string {
-	if r.message < 0 {
-		return r.id + r.form.extension()
-	}
-	return r.id + "#" + strconv.Itoa(r.message) + r.form.extension()
 }

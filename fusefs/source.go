@@ -10,24 +10,19 @@ import (
 )
 
 // A Form is the format of a document.
-type Form int
+type Form string
 
 // The forms of documents in the mount.
 const (
-	Markdown Form = iota
-	JSON
+	Markdown Form = "md"
+	JSON     Form = "json"
 )
 
 var forms = []Form{Markdown, JSON}
 
-func (f Form) extension() string {
-	if f == JSON {
-		return ".json"
-	}
-	return ".md"
-}
+func (f Form) extension() string { return "." + string(f) }
 
-// Snapshots reads the contents of snapshots.
+// Snapshots reads the contents of snapshots and their messages.
 type Snapshots interface {
 	// History returns the newest snapshot of a session and all its ancestors, parents
 	// before children.
@@ -37,10 +32,6 @@ type Snapshots interface {
 	Render(ctx context.Context, id string, form Form) ([]byte, error)
 	// Size returns the length of the result of Render at a lower cost.
 	Size(ctx context.Context, id string, form Form) (int64, error)
-}
-
-// Messages reads single messages of a snapshot.
-type Messages interface {
 	// Roles returns the role of each message, without reading the messages.
 	Roles(ctx context.Context, id string) ([]domarkx.Role, error)
 	// Message returns message k, counted from 0. The caller must not change it.
@@ -51,7 +42,6 @@ type Messages interface {
 
 // Changing has the functions with which a mount changes sessions. It is not used when the mount is read-only.
 type Changing struct {
-	Names    sessions.Names
 	Saver    sessions.Saver
 	Attacher sessions.Attacher // nil attaches nothing
 	Drafts   string            // directory of the journals
@@ -60,7 +50,6 @@ type Changing struct {
 // WorkspaceSource has the workspaces that a mount shows.
 type WorkspaceSource struct {
 	Workspaces workspaces.Workspaces // nil shows none
-	Versions   workspaces.Versions
 	Contents   domarkx.VersionReader
 	// Beside is a directory on which the workspaces are mounted. Users other than root
 	// need it, because they cannot mount inside another mount. It is created if needed
@@ -74,7 +63,6 @@ type Options struct {
 	Dir         string // an existing directory to mount on
 	Sessions    sessions.Sessions
 	Snapshots   Snapshots
-	Messages    Messages
 	Attachments sessions.Attachments // reads attached files; nil shows none
 	Changing
 	WorkspaceSource

@@ -9,10 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
-	"github.com/hanwen/go-fuse/v2/fs"
 	"github.com/hanwen/go-fuse/v2/fuse"
 
 	"github.com/domarkx/domarkx/format/domarkx"
@@ -24,16 +22,6 @@ import (
 // the workspaces and that of the sessions.
 const patience = 500 * time.Millisecond
 
-// A workspacesNode is the empty directory for the mount of the workspaces. fusermount(1)
-// requires it to be writable for its user.
-type workspacesNode struct{ fixedNode }
-
-func (n *workspacesNode) Getattr(_ context.Context, _ fs.FileHandle, out *fuse.AttrOut) syscall.Errno {
-	n.attr(&out.Attr, syscall.S_IFDIR|0o755, 0, n.started)
-	out.SetTimeout(always)
-	return 0
-}
-
 // workspaceOf returns the target of the symbolic link from a message to its workspace
 // version, or "" if it has none.
 func (v *view) workspaceOf(ctx context.Context, session string, tip domarkx.Info, k int) (string, error) {
@@ -41,7 +29,7 @@ func (v *view) workspaceOf(ctx context.Context, session string, tip domarkx.Info
 	if tree == nil {
 		return "", nil
 	}
-	id, err := v.Messages.Link(ctx, tip.ID, k)
+	id, err := v.Snapshots.Link(ctx, tip.ID, k)
 	if err != nil || id == "" {
 		return "", err
 	}
@@ -96,7 +84,7 @@ func (s *Server) mountWorkspaces() error {
 			case <-time.After(patience):
 			}
 			if server, err = s.serveWorkspaces(); err != nil {
-				s.view.log.Error("mounting the workspaces again", "dir", s.workspacesDir(), "err", err)
+				s.view.Logger.Error("mounting the workspaces again", "dir", s.workspacesDir(), "err", err)
 				return
 			}
 		}
@@ -123,7 +111,7 @@ func (s *Server) awaitWorkspaces(server *fuse.Server, outer <-chan struct{}) {
 	case <-time.After(patience):
 	}
 	if err := mountpoint.UnmountLazily(s.workspacesDir()); err != nil {
-		s.view.log.Error("unmounting the workspaces", "dir", s.workspacesDir(), "err", err)
+		s.view.Logger.Error("unmounting the workspaces", "dir", s.workspacesDir(), "err", err)
 	}
 	<-ended
 }
@@ -136,8 +124,8 @@ func (s *Server) serveWorkspaces() (*fuse.Server, error) {
 	}
 	v := s.view
 	tree := workspaces.New(workspaces.Config{
-		Workspaces: v.Workspaces, Versions: v.Versions, Contents: v.Contents,
-		Started: v.started, Errno: Errno, Spelled: spelled, Logger: v.log,
+		Workspaces: v.Workspaces, Contents: v.Contents,
+		Started: v.started, Errno: Errno, Spelled: spelled, Logger: v.Logger,
 	})
 	server, err := fuse.NewServer(tree, dir, &fuse.MountOptions{
 		Name:   subtype,

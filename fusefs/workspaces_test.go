@@ -14,13 +14,13 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/domarkx/domarkx/format/domarkx"
-	"github.com/domarkx/domarkx/fusefs/internal/workspacetest"
+	"github.com/domarkx/domarkx/fusefs/internal/storetest"
 	"github.com/domarkx/domarkx/fusefs/mountpoint"
 )
 
 // sorts has a file of each type.
-func sorts() workspacetest.Tree {
-	return workspacetest.Tree{
+func sorts() storetest.Tree {
+	return storetest.Tree{
 		"README":          {Content: "read me\n"},
 		"bin/tool":        {Content: "#!/bin/sh\necho it runs\n", File: domarkx.File{Mode: 0o6755}},
 		"bin/again":       {File: domarkx.File{HardLink: "bin/tool"}},
@@ -41,7 +41,7 @@ func sorts() workspacetest.Tree {
 	}
 }
 
-func (m *mount) version(workspace string, resources map[string]workspacetest.Tree) domarkx.Version {
+func (m *mount) version(workspace string, resources map[string]storetest.Tree) domarkx.Version {
 	m.Helper()
 	v, err := m.spaces.Write(m.Context(), workspace, resources)
 	if err != nil {
@@ -55,7 +55,7 @@ func directoryOf(v domarkx.Version) string { return fmt.Sprintf("%04d-%s", v.Num
 func TestVersionsShow(t *testing.T) {
 	t.Parallel()
 	m := mounted(t)
-	v := m.version("a/w", map[string]workspacetest.Tree{"fs": sorts(), "fs-2": {}})
+	v := m.version("a/w", map[string]storetest.Tree{"fs": sorts(), "fs-2": {}})
 	for range 2 { // from the store, from the kernel
 		got := m.sh(`cd ../workspaces/a/w/latest; pwd -P | sed "s,.*/,,"; ls; cd fs; ls -A -N; cat README secret empty; cat "$(printf '\377\376')" new*; readlink link; bin/tool; cat .git/HEAD; md5sum <deep/er/and/low`)
 		want := directoryOf(v) + "\nfs\nfs-2\n.git\n.gitmodules\nREADME\nbin\ndeep\ndisk\nelsewhere\nempty\nfifo\nhollow\nlink\nnew\nline\nnull\nsecret\n\xff\xfe\n" +
@@ -108,20 +108,20 @@ disk br--r--r-- 1 65534 65534 0 103:11170 1700000000
 func TestToolsWorkInVersions(t *testing.T) {
 	t.Parallel()
 	m := mounted(t)
-	tree := workspacetest.Tree{}
+	tree := storetest.Tree{}
 	files := 1000
 	if testing.Short() {
 		files = 200
 	}
 	for i := range files {
-		tree[fmt.Sprintf("d%02d/f%04d", i%50, i)] = workspacetest.Item{Content: fmt.Sprintf("file %d\n", i)}
+		tree[fmt.Sprintf("d%02d/f%04d", i%50, i)] = storetest.Item{Content: fmt.Sprintf("file %d\n", i)}
 	}
-	tree["main.py"] = workspacetest.Item{Content: "import h.x, sys\nsys.exit(h.x.X)\n"}
-	tree["h/x.py"] = workspacetest.Item{Content: "X = 7\n"}
-	one := m.version("w", map[string]workspacetest.Tree{"fs": tree})
-	tree["d07/f0007"] = workspacetest.Item{Content: "file seven\n"}
+	tree["main.py"] = storetest.Item{Content: "import h.x, sys\nsys.exit(h.x.X)\n"}
+	tree["h/x.py"] = storetest.Item{Content: "X = 7\n"}
+	one := m.version("w", map[string]storetest.Tree{"fs": tree})
+	tree["d07/f0007"] = storetest.Item{Content: "file seven\n"}
 	delete(tree, "d08/f0008")
-	two := m.version("w", map[string]workspacetest.Tree{"fs": tree})
+	two := m.version("w", map[string]storetest.Tree{"fs": tree})
 	m.sh(`mkdir "$T/copy"; tar -C ../workspaces/w/` + directoryOf(one) + ` -cf - fs | tar -C "$T/copy" -xf -; diff -r ../workspaces/w/` + directoryOf(one) + ` "$T/copy"`)
 	out, _ := m.trySh(`cd ../workspaces/w; diff -r ` + directoryOf(one) + ` ` + directoryOf(two))
 	if want := "diff -r " + directoryOf(one) + "/fs/d07/f0007 " + directoryOf(two) + "/fs/d07/f0007\n1c1\n< file 7\n---\n> file seven\nOnly in " + directoryOf(one) + "/fs/d08: f0008\n"; out != want {
@@ -137,21 +137,21 @@ func TestToolsWorkInVersions(t *testing.T) {
 func TestFilesAreWholeAfterTheirNamesWereListed(t *testing.T) {
 	t.Parallel()
 	m := mounted(t)
-	tree := workspacetest.Tree{}
+	tree := storetest.Tree{}
 	var names, sizes, contents strings.Builder
 	for d := range 40 {
 		for f := range 5 {
 			name, content := fmt.Sprintf("d%02d/f%d", d, f), strings.Repeat("x", 10*d+f)+"\n"
-			tree[name] = workspacetest.Item{Content: content}
+			tree[name] = storetest.Item{Content: content}
 			fmt.Fprintf(&names, "./%s\n", name)
 			fmt.Fprintf(&sizes, "./%s %d\n", name, len(content))
 			contents.WriteString(content)
 		}
 		name := fmt.Sprintf("d%02d/link", d)
-		tree[name] = workspacetest.Item{Content: "f0", File: domarkx.File{Type: domarkx.Symlink}}
+		tree[name] = storetest.Item{Content: "f0", File: domarkx.File{Type: domarkx.Symlink}}
 		fmt.Fprintf(&names, "./%s\n", name)
 	}
-	m.version("w", map[string]workspacetest.Tree{"fs": tree})
+	m.version("w", map[string]storetest.Tree{"fs": tree})
 	for range 2 {
 		for _, c := range []struct{ script, want string }{
 			{"find . ! -type d | sort", names.String()},
@@ -178,7 +178,7 @@ func TestWorkspacesAreFresh(t *testing.T) {
 	var names string
 	var first domarkx.Version
 	for i := range 5 {
-		v := m.version("w", map[string]workspacetest.Tree{"fs": {"n": {Content: fmt.Sprint(i)}}})
+		v := m.version("w", map[string]storetest.Tree{"fs": {"n": {Content: fmt.Sprint(i)}}})
 		if i == 0 {
 			first = v
 		}
@@ -195,7 +195,7 @@ func TestWorkspacesAreFresh(t *testing.T) {
 			}
 		}
 	}
-	m.version("x/y", map[string]workspacetest.Tree{})
+	m.version("x/y", map[string]storetest.Tree{})
 	if got := ls("") + ls("x") + ls("x/y/latest"); got != "w\nx\ny\n" {
 		t.Errorf("ls: %q", got)
 	}
@@ -213,7 +213,7 @@ func TestWorkspacesAreFresh(t *testing.T) {
 	if got := m.sh(`cat ../workspaces/.versions/` + directoryOf(first) + `/fs/n; ls ../workspaces/.versions`); got != "0" {
 		t.Errorf("a version of no workspace: %q", got)
 	}
-	v := m.version("w", map[string]workspacetest.Tree{"other": {}})
+	v := m.version("w", map[string]storetest.Tree{"other": {}})
 	if got := ls("w") + ls("w/latest"); got != directoryOf(v)+"\nlatest\nother\n" {
 		t.Errorf("ls of another of the name: %q", got)
 	}
@@ -252,9 +252,9 @@ func TestMessagesLeadToTheirVersions(t *testing.T) {
 	if got := m.sh(`ls ../messages/a/s/0001-assistant`); got != "message.json\nmessage.md\n" {
 		t.Errorf("ls: %q", got)
 	}
-	v := m.version("a/s", map[string]workspacetest.Tree{"fs": {"n": {Content: "1"}}})
-	w := m.version("other", map[string]workspacetest.Tree{"fs": {"n": {Content: "2"}}})
-	m.version("a/s", map[string]workspacetest.Tree{"fs": {"n": {Content: "3"}}})
+	v := m.version("a/s", map[string]storetest.Tree{"fs": {"n": {Content: "1"}}})
+	w := m.version("other", map[string]storetest.Tree{"fs": {"n": {Content: "2"}}})
+	m.version("a/s", map[string]storetest.Tree{"fs": {"n": {Content: "3"}}})
 	read := func() string {
 		return m.sh(`cd ../messages/a/s/0001-assistant; ls | tr '\n' ' '; readlink workspace; cat workspace/fs/n`)
 	}
@@ -298,7 +298,7 @@ func TestNothingInAVersionRuns(t *testing.T) {
 	m := mounted(t)
 	ran := filepath.Join(m.dir, "ran")
 	hook := "[core]\n\trepositoryformatversion = 0\n\tfsmonitor = \"touch " + ran + "; false\"\n\tpager = touch " + ran + "\n"
-	m.version("w", map[string]workspacetest.Tree{"fs": {
+	m.version("w", map[string]storetest.Tree{"fs": {
 		".git/config": {Content: hook}, ".git/HEAD": {Content: "ref: refs/heads/main\n"}, ".git/objects/x": {}, ".git/refs/x": {}, "f": {Content: "f"},
 		"bare/config": {Content: hook}, "bare/HEAD": {Content: "ref: refs/heads/main\n"}, "bare/objects/x": {}, "bare/refs/x": {},
 	}})
@@ -342,7 +342,7 @@ func TestABusyVersionKeepsAllMounted(t *testing.T) {
 const besideVariable = serveVariable + "_BESIDE=1"
 
 func busyVersions(m *mount) {
-	m.version("w", map[string]workspacetest.Tree{"fs": {"n": {Content: "1"}}})
+	m.version("w", map[string]storetest.Tree{"fs": {"n": {Content: "1"}}})
 	for _, busy := range []string{"workspaces/w/latest/fs", "workspaces", "sessions", "."} {
 		cmd := exec.Command("sleep", "1000")
 		cmd.Dir = m.path(busy)
@@ -391,7 +391,7 @@ func TestADeadMountTakesItsVersionsAlong(t *testing.T) {
 }
 
 func deadVersions(m *mount, environ ...string) {
-	m.version("w", map[string]workspacetest.Tree{"fs": {"n": {Content: "1"}}})
+	m.version("w", map[string]storetest.Tree{"fs": {"n": {Content: "1"}}})
 	m.read("workspaces/w/latest/fs/n")
 	for _, busy := range []string{"sessions", "workspaces/w/latest/fs"} {
 		cmd := exec.Command("sleep", "1000")
@@ -415,7 +415,7 @@ func deadVersions(m *mount, environ ...string) {
 
 func TestVersionsComeBackWhenSomebodyUnmountsThem(t *testing.T) {
 	m := mounted(t)
-	m.version("w", map[string]workspacetest.Tree{"fs": {"n": {Content: "1"}}})
+	m.version("w", map[string]storetest.Tree{"fs": {"n": {Content: "1"}}})
 	if err := syscall.Unmount(m.path("workspaces"), unix.MNT_DETACH); err != nil {
 		t.Fatal(err)
 	}
@@ -428,7 +428,7 @@ func TestVersionsComeBackWhenSomebodyUnmountsThem(t *testing.T) {
 func TestVersionsAreBesideTheMountOfAUser(t *testing.T) {
 	m := mounted(t, besideVariable)
 	s := m.outside("s", "## user\n\none\n")
-	v := m.version("w", map[string]workspacetest.Tree{"fs": {"n": {Content: "1"}}})
+	v := m.version("w", map[string]storetest.Tree{"fs": {"n": {Content: "1"}}})
 	if err := m.spaces.Link(s.ID, 0, v.ID); err != nil {
 		t.Fatal(err)
 	}
@@ -445,7 +445,7 @@ func TestVersionsBesideGoWhenTheWholeIsUnmountedAlone(t *testing.T) {
 	for name, used := range map[string]bool{"nobody uses them": false, "somebody is in them": true} {
 		t.Run(name, func(t *testing.T) {
 			m := mounted(t, besideVariable)
-			m.version("w", map[string]workspacetest.Tree{"fs": {"n": {Content: "1"}}})
+			m.version("w", map[string]storetest.Tree{"fs": {"n": {Content: "1"}}})
 			user := exec.Command("sh", "-c", "read x; cat n")
 			user.Dir = filepath.Join(m.dir, "beside/w/latest/fs")
 			leave, err := user.StdinPipe()
@@ -478,6 +478,6 @@ func TestVersionsBesideGoWhenTheWholeIsUnmountedAlone(t *testing.T) {
 }
 
 // inVersion returns the resources of a version that has one, fs.
-func inVersion(items workspacetest.Tree) map[string]workspacetest.Tree {
-	return map[string]workspacetest.Tree{"fs": items}
+func inVersion(items storetest.Tree) map[string]storetest.Tree {
+	return map[string]storetest.Tree{"fs": items}
 }

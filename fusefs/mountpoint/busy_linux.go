@@ -20,7 +20,7 @@ func Busy(dir string) ([]User, error) { return busy(dir, "") }
 // busy is like [Busy], but reports used files by their paths below as, relative to which
 // the user knows the directory.
 func busy(dir, as string) ([]User, error) {
-	dir, err := canonical(dir)
+	dir, err := Resolve(dir)
 	if err != nil {
 		return nil, fmt.Errorf("looking for users of %q: %w", dir, err)
 	}

@@ -13,14 +13,10 @@ import (
 	"github.com/domarkx/domarkx/format/domarkx"
 )
 
-// Resolve returns the absolute path of a directory without symbolic links. It sends no
-// request to a mount on the directory, whose server may be stopped.
-func Resolve(dir string) (string, error) { return canonical(dir) }
-
 // SourceOf returns the label (Label in fusefs.Options) of the mount of sessions on a
 // directory, and whether there is one, dead or alive. It only reads the mount table.
 func SourceOf(dir string) (source string, ok bool) {
-	dir, err := canonical(dir)
+	dir, err := Resolve(dir)
 	if err != nil {
 		return "", false
 	}
@@ -33,12 +29,12 @@ func SourceOf(dir string) (source string, ok bool) {
 // server: pending requests fail. It returns domarkx.ErrNotFound if no sessions are
 // mounted on dir.
 func Detach(ctx context.Context, dir, beside string) error {
-	dir, err := canonical(dir)
+	dir, err := Resolve(dir)
 	if err != nil {
 		return fmt.Errorf("detaching %q: %w", dir, err)
 	}
 	if beside != "" {
-		if beside, err = canonical(beside); err != nil {
+		if beside, err = Resolve(beside); err != nil {
 			return fmt.Errorf("detaching %q: %w", beside, err)
 		}
 	}

@@ -42,28 +42,22 @@ func KeepConnections() error { return nil }
 // [*BusyError] and changes nothing. It returns domarkx.ErrNotFound if no sessions are
 // mounted there.
 func Unmount(ctx context.Context, dir string) error {
-	return UnmountBoth(ctx, dir, func(dir string) string {
-		if beside, err := os.Readlink(filepath.Join(dir, Workspaces)); err == nil {
-			return beside
-		}
-		return filepath.Join(dir, Workspaces)
-	})
+	inner := filepath.Join(dir, Workspaces)
+	if beside, err := os.Readlink(inner); err == nil {
+		inner = beside
+	}
+	return UnmountBoth(ctx, dir, inner)
 }
 
-// UnmountBoth unmounts the workspaces from the directory that innerOf returns, then the
-// sessions from dir. Errors are those of [Unmount].
-func UnmountBoth(_ context.Context, dir string, innerOf func(dir string) string) error {
-	err := unix.Unmount(innerOf(dir), 0)
+// UnmountBoth unmounts the workspaces from inner, then the sessions from dir. Errors are those of [Unmount].
+func UnmountBoth(_ context.Context, dir, inner string) error {
+	err := unix.Unmount(inner, 0)
 	if err == nil || errors.Is(err, syscall.EINVAL) { // the mount may have no workspaces
 		err = unix.Unmount(dir, 0)
 	}
 	switch {
 	case errors.Is(err, syscall.EBUSY):
-		users, err := Busy(dir)
-		if err != nil {
-			return err
-		}
-		return &BusyError{Dir: dir, Users: users}
+		return &BusyError{Dir: dir} // macOS reports the users only to lsof(8)
 	case errors.Is(err, syscall.EINVAL):
 		return fmt.Errorf("unmounting %q: %w: no sessions are mounted there", dir, domarkx.ErrNotFound)
 	case err != nil:
@@ -71,6 +65,3 @@ func UnmountBoth(_ context.Context, dir string, innerOf func(dir string) string)
 	}
 	return nil
 }
-
-// Busy returns nobody: macOS reports the users of a mount only to lsof(8).
-func Busy(string) ([]User, error) { return nil, nil }

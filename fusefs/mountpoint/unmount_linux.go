@@ -20,7 +20,7 @@ import (
 // Recover unmounts dead mounts of this package from a directory. It returns
 // domarkx.ErrExists for a living mount or one of another kind.
 func Recover(ctx context.Context, dir string) error {
-	dir, err := canonical(dir)
+	dir, err := Resolve(dir)
 	if err != nil {
 		return fmt.Errorf("resolving %q: %w", dir, err)
 	}
@@ -85,9 +85,9 @@ func KeepConnections() error {
 	return nil
 }
 
-// canonical returns the absolute path without symbolic links, as in the mount table. It
+// Resolve returns the absolute path without symbolic links, as in the mount table. It
 // sends no request to a mount on the directory, whose server may be stopped.
-func canonical(dir string) (string, error) {
+func Resolve(dir string) (string, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return dir, err
@@ -149,12 +149,12 @@ func detach(ctx context.Context, dir string) error {
 // Unmount unmounts a directory with sessions, also one of another process. While the mount
 // is in use it returns a [*BusyError] and changes nothing. It returns domarkx.ErrNotFound
 // if no sessions are mounted there.
-func Unmount(ctx context.Context, dir string) error { return UnmountBoth(ctx, dir, innerDir) }
+func Unmount(ctx context.Context, dir string) error { return UnmountBoth(ctx, dir, "") }
 
-// UnmountBoth unmounts the workspaces from the directory that innerOf returns, then the
+// UnmountBoth unmounts the workspaces from inner ("" for where MNT/workspaces leads), then the
 // sessions from dir. Errors are those of [Unmount].
-func UnmountBoth(ctx context.Context, dir string, innerOf func(dir string) string) error {
-	dir, err := canonical(dir)
+func UnmountBoth(ctx context.Context, dir, inner string) error {
+	dir, err := Resolve(dir)
 	if err != nil {
 		return fmt.Errorf("unmounting %q: %w", dir, err)
 	}
@@ -168,7 +168,9 @@ func UnmountBoth(ctx context.Context, dir string, innerOf func(dir string) strin
 	if dead(dir) {
 		return detach(ctx, dir)
 	}
-	inner := innerOf(dir)
+	if inner == "" {
+		inner = innerDir(dir)
+	}
 	_, nested, _ := topmostNow(inner)
 	// A process that has just closed its last file counts as a user for a moment, longer
 	// on a busy machine. A process that still counts after that is a user.
@@ -205,7 +207,7 @@ func UnmountBoth(ctx context.Context, dir string, innerOf func(dir string) strin
 func innerDir(dir string) string {
 	inside := filepath.Join(dir, Workspaces)
 	if beside, err := os.Readlink(inside); err == nil {
-		if real, err := canonical(beside); err == nil {
+		if real, err := Resolve(beside); err == nil {
 			return real
 		}
 	}

@@ -29,6 +29,3 @@ func SourceOf(string) (source string, ok bool) { return "", false }
 
 // Detach returns domarkx.ErrUnsupported on this system.
 func Detach(context.Context, string, string) error { return unsupported() }
-
-// Busy returns domarkx.ErrUnsupported on this system.
-func Busy(string) ([]User, error) { return nil, unsupported() }

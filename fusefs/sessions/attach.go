@@ -110,7 +110,7 @@ const maxImage = 16 << 20
 
 // attachTo attaches to a session those of the images that it shows.
 func (t *Tree) attachTo(ctx context.Context, info domarkx.Info, files []pasted) error {
-	shown, err := t.showing.Load(info.ID, func() ([]string, error) { return t.Attacher.Shown(ctx, info.ID) })
+	shown, err := t.showing.Load(ctx, info.ID, func(ctx context.Context) ([]string, error) { return t.Attacher.Shown(ctx, info.ID) })
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/domarkx/domarkx/format/domarkx"
@@ -29,51 +30,44 @@ type attached struct {
 	content domarkx.Content // open, or nil
 }
 
+func (a *attached) path() string { return join(parent(a.session.Name), a.file.Path) }
+
 // Numbers of snapshots: those whose lists of attached files, or of images, are cached.
 const (
 	maxAttachedLists = 1 << 18
 	maxShown         = 1 << 15
 )
 
-// eachAttached calls fn for the attached files of all stored sessions at or below a path.
-// If two sessions have attached the same path, the newer session comes first.
-func (t *Tree) eachAttached(ctx context.Context, below string, fn func(p string, a attached)) error {
+// allAttached returns the attached files of all stored sessions at or below a path. If two sessions have attached the same
+// path, the newer session comes first.
+func (t *Tree) allAttached(ctx context.Context, below string) (all []attached, err error) {
 	if t.Attachments == nil || hidden(below) {
-		return nil
+		return nil, nil
 	}
 	infos, err := t.Sessions.List(ctx, "")
 	if infos == nil {
-		return err
+		return nil, err
 	}
-	var all []domarkx.Info
 	for _, info := range infos {
 		directory := parent(info.Name)
-		if directory == "" || below == "" || strings.HasPrefix(below+"/", directory+"/") || strings.HasPrefix(directory, below+"/") {
-			files, err := t.AttachedTo(ctx, info.ID)
-			if err != nil {
-				t.Logger.Error("reading the list of attached files", "session", info.Name, "err", err)
-			}
-			if len(files) > 0 {
-				all = append(all, info)
-			}
+		if !isBelow(below+"/", directory) && !isBelow(directory+"/", below) {
+			continue
 		}
-	}
-	slices.SortFunc(all, func(a, b domarkx.Info) int {
-		return cmp.Or(cmp.Compare(b.Date, a.Date), cmp.Compare(a.Name, b.Name))
-	})
-	for _, info := range all {
 		files, err := t.AttachedTo(ctx, info.ID)
 		if err != nil {
-			return err
+			t.Logger.Error("reading the list of attached files", "session", info.Name, "err", err)
 		}
 		for _, f := range files {
-			p := join(parent(info.Name), f.Path)
-			if _, isSession := SessionOf(p); !isSession && (below == "" || p == below || strings.HasPrefix(p, below+"/")) {
-				fn(p, attached{session: info, file: f})
+			a := attached{session: info, file: f}
+			if _, isSession := SessionOf(a.path()); !isSession && isBelow(a.path()+"/", below) {
+				all = append(all, a)
 			}
 		}
 	}
-	return ctx.Err()
+	slices.SortStableFunc(all, func(a, b attached) int {
+		return cmp.Or(cmp.Compare(b.session.Date, a.session.Date), cmp.Compare(a.session.Name, b.session.Name))
+	})
+	return all, ctx.Err()
 }
 
 // AttachedTo returns the attached files of a snapshot, sorted by path.
@@ -81,20 +75,21 @@ func (t *Tree) AttachedTo(ctx context.Context, snapshot string) ([]domarkx.Attac
 	if t.Attachments == nil {
 		return nil, nil
 	}
-	return t.attachedBy.Load(snapshot, func() ([]domarkx.AttachedFile, error) { return t.Attachments.Files(ctx, snapshot) })
+	return t.attachedBy.Load(ctx, snapshot, func(ctx context.Context) ([]domarkx.AttachedFile, error) { return t.Attachments.Files(ctx, snapshot) })
 }
 
 // attachedAt returns the attached file at a path, or nil, and whether there are attached
 // files below the path.
 func (t *Tree) attachedAt(ctx context.Context, p string) (found *attached, directory bool, err error) {
-	err = t.eachAttached(ctx, p, func(at string, a attached) {
+	all, err := t.allAttached(ctx, p)
+	for _, a := range all {
 		switch {
-		case at != p:
+		case a.path() != p:
 			directory = true
 		case found == nil:
 			found = &a
 		}
-	})
+	}
 	return found, directory, err
 }
 
@@ -134,10 +129,10 @@ func (st *state) attachedFile(p string, a attached) *File {
 	h := fnv.New64a()
 	h.Write([]byte(a.file.SHA256))
 	at := time.Unix(a.session.Date, 0)
-	f := &File{path: p, kept: &a, links: 1, attributes: st.attributes(p, 0o644, at), storage: storage{size: a.file.Size}}
-	f.gen = h.Sum64() | 1<<63
+	f := &File{path: p, kept: &a, links: 1, Attributes: st.attributes(p, 0o644, at), storage: storage{size: a.file.Size}}
+	f.Gen = h.Sum64() | 1<<63
 	if st.readOnly {
-		f.mode = 0o444
+		f.Mode = 0o444
 	}
 	return f
 }
@@ -150,71 +145,50 @@ func (a *attached) readAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
-func (a *attached) close() {
-	if a != nil && a.content != nil {
-		a.content.Close()
+// drop frees the memory of the content, which is all that it holds.
+func (a *attached) drop() {
+	if a != nil {
 		a.content = nil
 	}
 }
 
 // listAttached adds the attached files of a directory to its entries.
 func (t *Tree) listAttached(ctx context.Context, d *Directory, entries []Entry) ([]Entry, error) {
-	prefix := ""
-	if d.path != "" {
-		prefix = d.path + "/"
-	}
+	prefix := join(d.path, "")
+	all, err := t.allAttached(ctx, d.path)
 	t.state.Do(func(st *state) {
 		entries = slices.DeleteFunc(entries, func(e Entry) bool { // views are added below, if a session still has them
 			f := st.files[prefix+e.Name]
-			return !e.Directory && f != nil && f.kept != nil
+			return e.Kind != syscall.S_IFDIR && f != nil && f.kept != nil
 		})
-	})
-	there := map[string]bool{}
-	for _, e := range entries {
-		there[e.Name] = true
-	}
-	var found []Entry
-	err := t.eachAttached(ctx, d.path, func(p string, _ attached) {
-		rest, ok := strings.CutPrefix(p, prefix)
-		if !ok {
-			return
+		there := map[string]bool{}
+		for _, e := range entries {
+			there[e.Name] = true
 		}
-		name, _, deeper := strings.Cut(rest, "/")
-		if there[name] {
-			return
-		}
-		there[name] = true
-		found = append(found, Entry{Name: name, Directory: deeper})
-	})
-	if err != nil || len(found) == 0 {
-		return entries, err
-	}
-	t.state.Do(func(st *state) {
-		for i := range found {
-			e := &found[i]
-			sub, f := st.directories[prefix+e.Name], st.files[prefix+e.Name]
-			switch {
-			case !e.Directory && f != nil:
-				e.Ino = f.ino
-			case e.Directory && sub != nil:
-				e.Ino = sub.ino
-			case e.Directory:
-				e.Ino = st.number(prefix + e.Name + "/")
-			default:
-				e.Ino = st.number(prefix + e.Name)
+		for _, a := range all {
+			rest, ok := strings.CutPrefix(a.path(), prefix)
+			name, _, deeper := strings.Cut(rest, "/")
+			if !ok || there[name] {
+				continue
 			}
+			there[name] = true
+			e := Entry{Name: name, Kind: syscall.S_IFREG}
+			if deeper {
+				e.Kind, e.Ino = syscall.S_IFDIR, st.directoryNumber(prefix+name)
+			} else if f := st.files[prefix+name]; f != nil {
+				e.Ino = f.Ino
+			} else {
+				e.Ino = st.number(prefix + name)
+			}
+			entries = append(entries, e)
 		}
 	})
-	entries = append(entries, found...)
 	slices.SortFunc(entries, func(a, b Entry) int { return cmp.Compare(a.Name, b.Name) })
-	return entries, nil
+	return entries, err
 }
 
 // keepsBelow reports whether a session outside a directory has attached files below it.
 func (t *Tree) keepsBelow(ctx context.Context, directory string) (bool, error) {
-	keeps := false
-	err := t.eachAttached(ctx, directory, func(_ string, a attached) {
-		keeps = keeps || !strings.HasPrefix(a.session.Name, directory+"/")
-	})
-	return keeps, err
+	all, err := t.allAttached(ctx, directory)
+	return slices.ContainsFunc(all, func(a attached) bool { return !isBelow(a.session.Name, directory) }), err
 }

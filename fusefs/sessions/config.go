@@ -30,15 +30,11 @@ type Snapshots interface {
 	Markdown(ctx context.Context, id string) ([]byte, error)
 }
 
-// Names checks the names of new sessions.
-type Names interface {
-	// CheckName returns domarkx.ErrInvalid if no session can have the name, and
-	// domarkx.ErrExists if it clashes with an existing session.
-	CheckName(ctx context.Context, name string) error
-}
-
 // A Saver changes sessions. Changes are durable when a method returns.
 type Saver interface {
+	// CheckName returns domarkx.ErrInvalid if no new session can have the name, and
+	// domarkx.ErrExists if it clashes with an existing session.
+	CheckName(ctx context.Context, name string) error
 	// Save creates a snapshot of a document that is based on the snapshot base, or a new
 	// session if base is "". If the session has changed since base, Save merges both; if
 	// the session was removed, it continues from base. Bytes equal to those of base
@@ -75,7 +71,6 @@ type Journal interface {
 type Config struct {
 	Sessions  Sessions  // required
 	Snapshots Snapshots // required
-	Names     Names     // required unless read-only
 	Saver     Saver     // nil when read-only
 	Journal   Journal   // required unless read-only
 	// Attachments reads attached files; nil shows none.
@@ -84,8 +79,6 @@ type Config struct {
 	Scratch     string   // directory for large scratch files; "" is that of os.TempDir
 	Logger      *slog.Logger
 	Timing      Timing
-
-	UID, GID uint32 // owner of all files
 }
 
 // Timing sets the delays of background work.

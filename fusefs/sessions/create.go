@@ -128,7 +128,7 @@ func (t *Tree) checkNew(ctx context.Context, session string) error {
 		if err != nil || known {
 			return err
 		}
-		err = t.Names.CheckName(ctx, session)
+		err = t.Saver.CheckName(ctx, session)
 		if !errors.Is(err, domarkx.ErrExists) || try > 0 || !t.finishRemovals(session) {
 			return err
 		}
@@ -156,8 +156,8 @@ func (t *Tree) finishRemovals(session string) bool {
 func (st *state) bind(p string, f *File) {
 	st.files[p] = f
 	f.links++
-	f.changed = time.Now()
-	st.inodes[f.ino] = f
+	f.Changed = time.Now()
+	st.inodes[f.Ino] = f
 	st.changedIn(p, false)
 }
 
@@ -165,7 +165,7 @@ func (st *state) bind(p string, f *File) {
 // it (left). A directory that becomes empty this way continues to exist.
 func (st *state) changedIn(p string, left bool) {
 	if d := st.directories[parent(p)]; d != nil {
-		d.modified = time.Now()
+		d.Modified = time.Now()
 		d.made = d.made || left
 	}
 }
@@ -186,7 +186,7 @@ func (t *Tree) Mkdir(ctx context.Context, d *Directory, name string, perm uint32
 		}
 		st.forgetDirectory(p)
 		sub = st.newDirectory(p)
-		sub.made, sub.mode = true, perm&0o7777
+		sub.made, sub.Mode = true, perm&0o7777
 		st.changedIn(p, false)
 		return nil
 	})
@@ -239,8 +239,8 @@ func (st *state) forgetDirectory(p string) {
 	if d := st.directories[p]; d != nil {
 		d.removed, d.made = true, false
 		delete(st.directories, p)
-		if st.inodes[d.ino] == d {
-			delete(st.inodes, d.ino)
+		if st.inodes[d.Ino] == d {
+			delete(st.inodes, d.Ino)
 		}
 	}
 }

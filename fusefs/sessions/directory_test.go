@@ -95,16 +95,16 @@ func (m *machine) list(d *sessions.Directory) string {
 	var all []string
 	for _, e := range entries {
 		f, sub, err := m.tree.Lookup(context.Background(), d, e.Name)
-		if err != nil || (sub != nil) != e.Directory {
-			m.Fatalf("%s: %v, a directory: %v", e.Name, err, e.Directory)
+		if err != nil || (sub != nil) != (e.Kind == syscall.S_IFDIR) {
+			m.Fatalf("%s: %v, a directory: %v", e.Name, err, e.Kind == syscall.S_IFDIR)
 		}
 		switch {
-		case e.Directory:
+		case e.Kind == syscall.S_IFDIR:
 			if at := m.tree.DirectoryAttr(sub); at.Ino != e.Ino || at.Links != 2 {
 				m.Errorf("%s/ is listed as inode %d and has %+v", e.Name, e.Ino, at)
 			}
 			all = append(all, e.Name+"/("+m.list(sub)+")")
-		case e.Symlink:
+		case e.Kind == syscall.S_IFLNK:
 			all = append(all, e.Name+"@"+f.Target())
 		default:
 			if at := m.tree.Attr(f); at.Ino != e.Ino {
@@ -270,7 +270,7 @@ func TestAttributes(t *testing.T) {
 	defer m.shutDown()
 	ctx, at := context.Background(), time.Unix(1_000_000_000, 5)
 	mode, uid, gid := uint32(0o640), uint32(7), uint32(8)
-	change := sessions.Change{Mode: &mode, UID: &uid, GID: &gid, Accessed: &at, Modified: &at}
+	change := func(a *sessions.Attributes) { a.Mode, a.UID, a.GID, a.Accessed, a.Modified = mode, uid, gid, at, at }
 	m.must("mkdir d", "save d/x 123", "save s.md 45")
 	for _, p := range []string{"d/x", "s.md"} {
 		d, name := m.place(p)
@@ -285,7 +285,7 @@ func TestAttributes(t *testing.T) {
 			after.Ino != before.Ino || after.Size != before.Size || after.Links != 1 {
 			t.Errorf("%s: %+v, before %+v", p, after, before)
 		}
-		m.tree.SetAttr(f, sessions.Change{})
+		m.tree.SetAttr(f, func(*sessions.Attributes) {})
 		if again := m.tree.Attr(f); again.Mode != mode || again.UID != uid || !again.Modified.Equal(at) {
 			t.Errorf("%s, without a change: %+v", p, again)
 		}
@@ -306,7 +306,7 @@ func TestSessionAttributesLast(t *testing.T) {
 			t.Fatal(err)
 		}
 		mode := uint32(0o600)
-		m.tree.SetAttr(f, sessions.Change{Mode: &mode})
+		m.tree.SetAttr(f, func(a *sessions.Attributes) { a.Mode = mode })
 		m.at(time.Second, "s", "a")
 		f, _, err = m.tree.Lookup(context.Background(), m.tree.Root(), "s.md")
 		if err != nil || m.tree.Attr(f).Mode != mode {

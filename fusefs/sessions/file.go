@@ -11,7 +11,7 @@ import (
 // A File is a file or symbolic link below the directory of sessions. Its fields
 // are read and changed in steps; [Tree.Attr] returns them.
 type File struct {
-	attributes
+	Attributes
 	target string // of a symbolic link
 	link   bool
 
@@ -38,32 +38,36 @@ type storage struct {
 	failed  bool           // storing it failed when it was closed
 }
 
-// attributes are what stat(2) returns of files and directories alike. Directories have no use for the times but one.
-type attributes struct {
-	ino, gen                    uint64
-	mode                        uint32 // permission bits
-	uid, gid                    uint32
-	accessed, modified, changed time.Time
+// Attributes are what stat(2) returns of files and directories alike. Directories have no use for the times but one.
+type Attributes struct {
+	Ino, Gen                    uint64
+	Mode                        uint32 // permission bits
+	UID, GID                    uint32
+	Accessed, Modified, Changed time.Time
 }
 
 // A Directory is a directory below the directory of sessions.
 type Directory struct {
-	attributes
+	Attributes
 	path    string // "" for the root
 	made    bool   // exists even if empty
 	removed bool   // was removed
 	witness string // the session in it that was found last
 }
 
-// Attr holds the attributes that stat(2) returns.
+// Attr holds all attributes that stat(2) returns.
 type Attr struct {
-	Ino, Gen                    uint64
-	Size                        int64
-	Links                       uint32
-	Mode                        uint32 // permission bits
-	UID, GID                    uint32
-	Accessed, Modified, Changed time.Time
-	Symlink                     bool
+	Attributes
+	Kind  uint32 // syscall.S_IFREG, S_IFLNK or S_IFDIR
+	Size  int64
+	Links uint32
+}
+
+func (f *File) kind() uint32 {
+	if f.link {
+		return syscall.S_IFLNK
+	}
+	return syscall.S_IFREG
 }
 
 // length returns the size of the content.
@@ -127,7 +131,7 @@ func (f *File) shed() {
 		return
 	}
 	f.read = nil
-	f.kept.close()
+	f.kept.drop()
 	if (f.id != "" || f.kept != nil) && f.data != nil {
 		f.data.Close()
 		f.data = nil
@@ -136,13 +140,8 @@ func (f *File) shed() {
 
 // Attr returns the attributes of a file.
 func (t *Tree) Attr(f *File) (a Attr) {
-	t.state.Do(func(*state) { a = f.attr() })
+	t.state.Do(func(*state) { a = Attr{f.Attributes, f.kind(), f.length(), uint32(max(f.links, 0))} })
 	return a
-}
-
-func (f *File) attr() Attr {
-	return Attr{Ino: f.ino, Gen: f.gen, Size: f.length(), Links: uint32(max(f.links, 0)), Mode: f.mode, UID: f.uid, GID: f.gid,
-		Accessed: f.accessed, Modified: f.modified, Changed: f.changed, Symlink: f.link}
 }
 
 // Target returns the target of a symbolic link.
@@ -151,7 +150,8 @@ func (f *File) Target() string { return f.target }
 // DirectoryAttr returns the attributes of a directory.
 func (t *Tree) DirectoryAttr(d *Directory) (a Attr) {
 	t.state.Do(func(*state) {
-		a = Attr{Ino: d.ino, Gen: d.gen, Links: 2, Mode: d.mode, UID: d.uid, GID: d.gid, Accessed: d.modified, Modified: d.modified, Changed: d.modified}
+		a = Attr{Attributes: d.Attributes, Kind: syscall.S_IFDIR, Links: 2}
+		a.Accessed, a.Changed = d.Modified, d.Modified
 		if d.removed {
 			a.Links = 0
 		}
@@ -159,38 +159,17 @@ func (t *Tree) DirectoryAttr(d *Directory) (a Attr) {
 	return a
 }
 
-// A Change holds the attributes that chmod, chown and utimes set. Nil fields do not
-// change.
-type Change struct {
-	Mode, UID, GID     *uint32
-	Accessed, Modified *time.Time
-}
-
-// SetAttr changes the attributes of a file. Nothing stores them: they last until the
+// SetAttr changes the attributes of a file that chmod, chown and utimes set. Nothing stores them: they last until the
 // mount ends or, for a session's file, the session is changed outside the mount.
-func (t *Tree) SetAttr(f *File, c Change) {
+func (t *Tree) SetAttr(f *File, change func(*Attributes)) {
 	t.state.Do(func(st *state) {
 		st.register(f)
-		f.set(c)
-		f.changed = time.Now()
+		change(&f.Attributes)
+		f.Changed = time.Now()
 	})
 }
 
 // SetDirectoryAttr changes the attributes of a directory until the mount ends.
-func (t *Tree) SetDirectoryAttr(d *Directory, c Change) {
-	t.state.Do(func(*state) { d.set(c) })
-}
-
-func (a *attributes) set(c Change) {
-	set(&a.mode, c.Mode)
-	set(&a.uid, c.UID)
-	set(&a.gid, c.GID)
-	set(&a.accessed, c.Accessed)
-	set(&a.modified, c.Modified)
-}
-
-func set[T any](to *T, value *T) {
-	if value != nil {
-		*to = *value
-	}
+func (t *Tree) SetDirectoryAttr(d *Directory, change func(*Attributes)) {
+	t.state.Do(func(*state) { change(&d.Attributes) })
 }

@@ -13,10 +13,9 @@ import (
 
 // An Entry is a name in a directory.
 type Entry struct {
-	Name      string
-	Ino       uint64
-	Directory bool
-	Symlink   bool
+	Name string
+	Ino  uint64
+	Kind uint32 // see [Attr]
 }
 
 // Lookup returns the file or the directory with a name, or [domarkx.ErrNotFound].
@@ -141,6 +140,14 @@ func (st *state) holds(p string) bool {
 	return false
 }
 
+// directoryNumber returns the inode number of a directory, which may be that of stored sessions alone.
+func (st *state) directoryNumber(p string) uint64 {
+	if d := st.directories[p]; d != nil {
+		return d.Ino
+	}
+	return st.number(p + "/")
+}
+
 // List returns the entries of a directory, sorted by name; none for a removed directory.
 func (t *Tree) List(ctx context.Context, d *Directory) ([]Entry, error) {
 	p, err := t.path(d, "")
@@ -170,38 +177,33 @@ func (st *state) list(p string, infos []domarkx.Info) []Entry {
 		}
 		name, _, deeper := strings.Cut(rest, "/")
 		if deeper {
-			e = Entry{Directory: true}
-			if sub := st.directories[p+name]; sub != nil {
-				e.Ino = sub.ino
-			} else {
-				e.Ino = st.number(p + name + "/")
-			}
+			e = Entry{Ino: st.directoryNumber(p + name), Kind: syscall.S_IFDIR}
 		}
 		e.Name = name
-		if _, ok := found[name]; !ok || e.Directory {
+		if _, ok := found[name]; !ok || e.Kind == syscall.S_IFDIR {
 			found[name] = e
 		}
 	}
 	for _, info := range infos {
 		if s := st.sessions[info.Name]; s != nil {
 			if f := st.shown(info.Name, info); f != nil {
-				add(pathOf(info.Name), Entry{Ino: f.ino})
+				add(pathOf(info.Name), Entry{Ino: f.Ino, Kind: syscall.S_IFREG})
 			}
 			continue
 		}
-		add(pathOf(info.Name), Entry{Ino: st.storedNumber(info.Name, info.ID)})
+		add(pathOf(info.Name), Entry{Ino: st.storedNumber(info.Name, info.ID), Kind: syscall.S_IFREG})
 	}
 	for name, s := range st.sessions {
 		if s.file != nil && s.file.local() {
-			add(pathOf(name), Entry{Ino: s.file.ino})
+			add(pathOf(name), Entry{Ino: s.file.Ino, Kind: syscall.S_IFREG})
 		}
 	}
 	for path, f := range st.files {
-		add(path, Entry{Ino: f.ino, Symlink: f.link})
+		add(path, Entry{Ino: f.Ino, Kind: f.kind()})
 	}
 	for path, sub := range st.directories {
 		if sub.made {
-			add(path, Entry{Ino: sub.ino, Directory: true})
+			add(path, Entry{Ino: sub.Ino, Kind: syscall.S_IFDIR})
 		}
 	}
 	return slices.SortedFunc(maps.Values(found), func(a, b Entry) int { return cmp.Compare(a.Name, b.Name) })

@@ -132,7 +132,7 @@ func (m *machine) boot() {
 		m.Fatal(err)
 	}
 	m.cut = &cut{Journal: journal, Store: m.store, m: m, left: m.writes}
-	config := sessions.Config{Sessions: m.store, Snapshots: m.store, Names: m.store, Saver: m.cut, Journal: m.cut, Scratch: m.dir}
+	config := sessions.Config{Sessions: m.store, Snapshots: m.store, Saver: m.cut, Journal: m.cut, Scratch: m.dir}
 	if m.with != nil {
 		m.with(&config)
 	}

@@ -49,26 +49,30 @@ func (t *Tree) Open(ctx context.Context, f *File, m Mode, c basis.Caller) (*Hand
 
 // Read reads from a file like pread. Fewer bytes than requested mean the end of the file.
 func (t *Tree) Read(ctx context.Context, f *File, p []byte, off int64) (n int, err error) {
-	for {
-		ready := false
-		t.state.Do(func(*state) { n, ready, err = f.readAt(p, off) })
-		if ready {
-			return n, err
-		}
-		if err := t.fetch(ctx, f); err != nil {
-			return 0, err
-		}
-	}
+	err = t.fetched(ctx, f, func(*state) (ready bool, err error) {
+		n, ready, err = f.readAt(p, off)
+		return ready, err
+	})
+	return n, err
 }
 
 // withContent does a step for which the content of a file is in memory.
 func (t *Tree) withContent(ctx context.Context, f *File, step func(*state) error) error {
+	return t.fetched(ctx, f, func(st *state) (bool, error) {
+		ready, err := f.load()
+		if ready && err == nil {
+			err = step(st)
+		}
+		return ready, err
+	})
+}
+
+// fetched does a step that reports whether it had the content that it needs. It fetches that, and does the step again.
+func (t *Tree) fetched(ctx context.Context, f *File, step func(*state) (ready bool, err error)) error {
 	for {
 		ready := false
 		err := t.state.Try(func(st *state) (err error) {
-			if ready, err = f.load(); ready && err == nil {
-				err = step(st)
-			}
+			ready, err = step(st)
 			return err
 		})
 		if ready || err != nil {
@@ -105,27 +109,20 @@ func (t *Tree) fetch(ctx context.Context, f *File) error {
 	if err != nil {
 		return err
 	}
-	t.state.Do(func(*state) {
-		if a.content == nil && f.kept == a {
-			a.content = content
-		} else {
-			content.Close() // another reader was faster
-		}
-	})
+	t.state.Do(func(*state) { a.content = content })
 	return nil
 }
 
 // touch prepares a change of the content: it starts a new version. emptied reports that
 // no byte of the present content remains.
 func (st *state) touch(f *File, h *Handle, c basis.Caller, emptied bool) {
-	f.modified = time.Now()
-	f.changed = f.modified
+	f.Modified = time.Now()
+	f.Changed = f.Modified
 	if f.kept != nil { // a view of an attached file becomes a file of the tree
-		f.kept.close()
 		f.kept = nil
 		if st.files[f.path] == nil {
 			st.files[f.path] = f
-			st.inodes[f.ino] = f
+			st.inodes[f.Ino] = f
 		}
 	}
 	f.id = ""

@@ -12,9 +12,9 @@ import (
 )
 
 // Replacing selects the effect of a rename if the new name exists.
-type Replacing int
+type Replacing uint32
 
-// The ways of renaming (renameat2(2)).
+// The ways of renaming, as the flags of renameat2(2).
 const (
 	Replace   Replacing = iota // the other file loses the name
 	NoReplace                  // the rename fails with domarkx.ErrExists

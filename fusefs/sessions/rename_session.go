@@ -120,19 +120,16 @@ func (t *Tree) replace(a, b *sessionState, f *File, tipA, tipB domarkx.Info, c b
 	if err := t.become(b, f, tipB, c); err != nil {
 		return err
 	}
-	key, err := t.recordRemoval(a, tipA.ID)
-	if err != nil {
-		t.Logger.Error("removing a session that was renamed", "session", a.name, "err", err)
-	}
-	t.state.Do(func(st *state) {
-		if err == nil {
-			st.startRemoval(a, g, key)
-		}
+	leave := func(st *state) {
 		st.hide(a, g)
 		f.links--
 		st.show(b, f)
 		st.changedIn(pathOf(a.name), true)
-	})
+	}
+	if err := t.beginRemoval(a, g, leave); err != nil {
+		t.Logger.Error("removing a session that was renamed", "session", a.name, "err", err)
+		t.state.Do(leave)
+	}
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"hash/fnv"
 	"log/slog"
+	"os"
 	"sync"
 	"time"
 
@@ -98,7 +99,7 @@ func New(c Config) *Tree {
 	t.showing.Most, t.attachedBy.Most = maxShown, maxAttachedLists
 	t.ctx, t.cancel = context.WithCancel(context.Background())
 	t.state = monitor.New(state{
-		settings: settings{readOnly: c.Saver == nil, attaches: c.Attacher != nil, uid: c.UID, gid: c.GID, timing: c.Timing, after: t.after},
+		settings: settings{readOnly: c.Saver == nil, attaches: c.Attacher != nil, uid: uint32(os.Geteuid()), gid: uint32(os.Getegid()), timing: c.Timing, after: t.after},
 		sessions: map[string]*sessionState{}, files: map[string]*File{}, directories: map[string]*Directory{}, inodes: map[uint64]any{},
 	})
 	t.state.Do(func(st *state) {
@@ -140,26 +141,26 @@ func (st *state) numberOf(key, session string) uint64 {
 func (st *state) generation() uint64 { st.gens++; return st.gens }
 
 func (st *state) newDirectory(p string) *Directory {
-	d := &Directory{path: p, attributes: st.attributes(p+"/", 0o755, time.Now())}
-	d.gen = st.generation()
+	d := &Directory{path: p, Attributes: st.attributes(p+"/", 0o755, time.Now())}
+	d.Gen = st.generation()
 	if st.readOnly {
-		d.mode = 0o555
+		d.Mode = 0o555
 	}
-	st.inodes[d.ino] = d
+	st.inodes[d.Ino] = d
 	st.directories[p] = d
 	return d
 }
 
 // attributes returns those of something new at a path, without a generation.
-func (st *state) attributes(p string, mode uint32, at time.Time) attributes {
-	return attributes{ino: st.number(p), mode: mode, uid: st.uid, gid: st.gid, accessed: at, modified: at, changed: at}
+func (st *state) attributes(p string, mode uint32, at time.Time) Attributes {
+	return Attributes{Ino: st.number(p), Mode: mode, UID: st.uid, GID: st.gid, Accessed: at, Modified: at, Changed: at}
 }
 
 // newFile returns a new, empty file without a name.
 func (st *state) newFile(p string, mode uint32) *File {
-	f := &File{attributes: st.attributes(p, mode, time.Now()), storage: storage{data: &content.Content{}}}
-	f.gen = st.generation()
-	st.inodes[f.ino] = f
+	f := &File{Attributes: st.attributes(p, mode, time.Now()), storage: storage{data: &content.Content{}}}
+	f.Gen = st.generation()
+	st.inodes[f.Ino] = f
 	return f
 }
 
@@ -171,14 +172,14 @@ func (st *state) stored(name string, tip domarkx.Info) *File {
 	// Commits have whole seconds. The fraction makes the times of different snapshots
 	// differ, because editors compare times to detect changes.
 	at := time.Unix(tip.Date, int64(h.Sum64()%uint64(time.Second)))
-	f := &File{name: name, links: 1, attributes: st.attributes(pathOf(name), 0o644, at),
+	f := &File{name: name, links: 1, Attributes: st.attributes(pathOf(name), 0o644, at),
 		storage: storage{id: tip.ID, size: tip.Bytes, version: &basis.Version{ID: tip.ID}}}
 	if st.readOnly {
-		f.mode = 0o444
+		f.Mode = 0o444
 	}
-	f.ino, f.gen = st.storedNumber(name, tip.ID), h.Sum64()|1<<63
+	f.Ino, f.Gen = st.storedNumber(name, tip.ID), h.Sum64()|1<<63
 	if st.sessions[name] != nil {
-		f.gen = st.generation()
+		f.Gen = st.generation()
 	}
 	return f
 }
@@ -207,11 +208,11 @@ func (st *state) register(f *File) *sessionState {
 
 func (st *state) show(s *sessionState, f *File) {
 	s.file = f
-	if s.ino != f.ino && st.inodes[s.ino] == s.name {
+	if s.ino != f.Ino && st.inodes[s.ino] == s.name {
 		delete(st.inodes, s.ino)
 	}
-	s.ino = f.ino
-	st.inodes[f.ino] = s.name // reserved for the session while the mount lives
+	s.ino = f.Ino
+	st.inodes[f.Ino] = s.name // reserved for the session while the mount lives
 	st.epoch++
 }
 
@@ -222,10 +223,10 @@ func (st *state) hide(s *sessionState, g *pendingRemoval) {
 		if f.name == s.name {
 			f.name = ""
 		}
-		if s.ino == f.ino {
+		if s.ino == f.Ino {
 			s.ino = 0
 		}
-		st.inodes[f.ino] = f
+		st.inodes[f.Ino] = f
 		s.file = nil
 	}
 	s.removal = g
@@ -235,9 +236,9 @@ func (st *state) hide(s *sessionState, g *pendingRemoval) {
 // release frees the inode number of a file without names and handles.
 func (st *state) release(f *File) {
 	if f.links <= 0 && f.opens == 0 {
-		f.kept.close()
-		if st.inodes[f.ino] == f {
-			delete(st.inodes, f.ino)
+		f.kept.drop()
+		if st.inodes[f.Ino] == f {
+			delete(st.inodes, f.Ino)
 		}
 		if f.data != nil {
 			f.data.Close()

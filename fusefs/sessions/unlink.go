@@ -56,7 +56,7 @@ func (st *state) unbind(p string) *sessionState {
 	delete(st.files, p)
 	st.changedIn(p, true)
 	f.links--
-	f.changed = time.Now()
+	f.Changed = time.Now()
 	st.release(f)
 	if f.links > 0 {
 		return nil
@@ -95,20 +95,14 @@ func (t *Tree) unlinkSession(ctx context.Context, session string) error {
 	if f == nil {
 		return domarkx.ErrNotFound
 	}
-	key, err := t.recordRemoval(s, g.tip)
-	if err != nil {
-		return err
-	}
-	t.state.Do(func(st *state) {
-		st.startRemoval(s, g, key)
+	return t.beginRemoval(s, g, func(st *state) {
 		st.show(s, f)
 		st.hide(s, g)
 		f.links--
-		f.changed = time.Now()
+		f.Changed = time.Now()
 		st.release(f)
 		st.changedIn(pathOf(session), true)
 	})
-	return nil
 }
 
 // storeText makes a session of the queued saves of a new one, before it is removed, so
@@ -126,10 +120,11 @@ func (t *Tree) storeText(s *sessionState) error {
 	return nil
 }
 
-// recordRemoval writes the removal of a session to the journal, or deletes the drafts of
-// one that was never stored. The session must be frozen until [state.startRemoval].
-func (t *Tree) recordRemoval(s *sessionState, tip string) (key string, err error) {
-	if tip == "" {
+// beginRemoval writes the removal of a frozen session to the journal, or deletes the drafts of one that was never stored.
+// Then it schedules the removal and does a step.
+func (t *Tree) beginRemoval(s *sessionState, g *pendingRemoval, step func(*state)) (err error) {
+	key := ""
+	if g.tip == "" {
 		var keys []string
 		t.state.Do(func(*state) {
 			for _, q := range s.queue {
@@ -137,22 +132,23 @@ func (t *Tree) recordRemoval(s *sessionState, tip string) (key string, err error
 			}
 			keys = append(keys, s.errorKeys()...)
 		})
-		return "", t.Journal.Delete(keys...)
+		err = t.Journal.Delete(keys...)
+	} else if key, err = t.Journal.Put(drafts.Draft{Name: s.name, Base: g.tip, State: drafts.Removed}); err != nil {
+		err = fmt.Errorf("removing %q: %w", s.name, err)
 	}
-	if key, err = t.Journal.Put(drafts.Draft{Name: s.name, Base: tip, State: drafts.Removed}); err != nil {
-		return "", fmt.Errorf("removing %q: %w", s.name, err)
+	if err != nil {
+		return err
 	}
-	return key, nil
-}
-
-// startRemoval schedules the removal whose draft has the key.
-func (st *state) startRemoval(s *sessionState, g *pendingRemoval, key string) {
-	g.key, g.removing, g.due = key, true, time.Now()
-	if g.tip == "" {
-		s.queue, s.saveErrors = nil, nil // the store has nothing to remove
-	} else {
-		g.due = g.due.Add(st.timing.Removal)
-	}
+	t.state.Do(func(st *state) {
+		g.key, g.removing, g.due = key, true, time.Now()
+		if g.tip == "" {
+			s.queue, s.saveErrors = nil, nil // the store has nothing to remove
+		} else {
+			g.due = g.due.Add(st.timing.Removal)
+		}
+		step(st)
+	})
+	return nil
 }
 
 // removeCarried removes the session whose file was renamed to a scratch name, after that
@@ -180,16 +176,15 @@ func (t *Tree) removeCarried(s *sessionState, f *File) error {
 	if g == nil {
 		return nil
 	}
-	key, err := t.recordRemoval(s, g.tip)
-	if err == nil {
-		t.state.Do(func(st *state) { st.startRemoval(s, g, key) })
-	}
-	return err
+	return t.beginRemoval(s, g, func(*state) {})
 }
 
 // Symlink creates a symbolic link. A session cannot be one.
 func (t *Tree) Symlink(ctx context.Context, d *Directory, name, target string) (*File, error) {
-	p, err := t.newScratch(ctx, d, name)
+	p, err := t.free(ctx, d, name)
+	if _, ok := SessionOf(p); ok && err == nil {
+		err = syscall.EPERM
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -204,15 +199,6 @@ func (t *Tree) Symlink(ctx context.Context, d *Directory, name, target string) (
 		return nil
 	})
 	return f, err
-}
-
-// newScratch returns the path of a name that is free and not a session's.
-func (t *Tree) newScratch(ctx context.Context, d *Directory, name string) (string, error) {
-	p, err := t.free(ctx, d, name)
-	if _, ok := SessionOf(p); ok && err == nil {
-		err = syscall.EPERM
-	}
-	return p, err
 }
 
 // Link gives a file another name: a scratch name, or for a scratch file the name of a new
@@ -237,10 +223,10 @@ func (t *Tree) Link(ctx context.Context, f *File, d *Directory, name string, c b
 		case st.files[p] != nil:
 			return domarkx.ErrExists
 		}
-		holder := st.inodes[f.ino]
+		holder := st.inodes[f.Ino]
 		st.bind(p, f)
 		if f.name != "" {
-			st.inodes[f.ino] = holder
+			st.inodes[f.Ino] = holder
 		}
 		return nil
 	})

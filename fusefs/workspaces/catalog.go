@@ -15,7 +15,6 @@ const maxHistories = 64 // workspaces with a cached history
 // A catalog finds versions of workspaces, and caches the histories of workspaces.
 type catalog struct {
 	Workspaces
-	Versions
 
 	histories recent.Cache[string, *history] // the newest ones, by workspace
 }
@@ -52,25 +51,16 @@ func (c *catalog) components(ctx context.Context, p string) ([]string, error) {
 	return Components(p, names), err
 }
 
-// history returns the versions of a workspace up to tip.
+// history returns the versions of a workspace up to tip. It reads only those that are newer than a cached history, if they
+// form a chain.
 func (c *catalog) history(ctx context.Context, name, tip string) (*history, error) {
 	known, _ := c.histories.Get(name)
 	if known != nil && known.tip == tip {
 		return known, nil
 	}
-	h, err := c.read(ctx, tip, known)
-	if err == nil {
-		c.histories.Put(name, h)
-	}
-	return h, err
-}
-
-// read reads the versions up to tip. It reuses a known history if the newer versions form
-// a chain.
-func (c *catalog) read(ctx context.Context, tip string, known *history) (*history, error) {
 	var before, fresh []domarkx.Version
 	chain := known != nil
-	for v, err := range c.Versions.Versions(ctx, tip) {
+	for v, err := range c.Versions(ctx, tip) {
 		if err != nil {
 			return nil, err
 		}
@@ -82,10 +72,11 @@ func (c *catalog) read(ctx context.Context, tip string, known *history) (*histor
 		fresh = append(fresh, v)
 	}
 	slices.Reverse(fresh)
-	h := &history{tip: tip, all: append(slices.Clone(before), fresh...), byID: map[string]domarkx.Version{}}
+	h := &history{tip: tip, all: slices.Concat(before, fresh), byID: map[string]domarkx.Version{}}
 	for _, v := range h.all {
 		h.byID[v.ID] = v
 	}
+	c.histories.Put(name, h)
 	return h, nil
 }
 

@@ -104,7 +104,7 @@ func (s *store) Versions(ctx context.Context, id string) iter.Seq2[domarkx.Versi
 
 func TestPathsOfVersions(t *testing.T) {
 	s := &store{tips: map[string]string{}, all: map[string]domarkx.Version{}}
-	f := workspaces.New(workspaces.Config{Workspaces: s, Versions: s, Contents: s})
+	f := workspaces.New(workspaces.Config{Workspaces: s, Contents: s})
 	expect := func(id, preferred, want string) {
 		t.Helper()
 		if got, err := f.Path(t.Context(), id, preferred); err != nil || got != want {

@@ -9,20 +9,11 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
-	"github.com/domarkx/domarkx/fusefs/internal/recent"
 )
 
 // maxKept is the number of cached entries, of 150 to 200 bytes each: those of two large
 // versions, which mostly share their directories.
 const maxKept = 1 << 17
-
-// A directoryCache reads immutable directories, and caches the most recently used. The
-// kernel forgets a listing long before somebody lists the same directory again, in this
-// version or the next.
-type directoryCache struct {
-	of   domarkx.VersionReader
-	kept recent.Cache[string, *directory] // by id
-}
 
 // A directory is the content of an object id, independent of where it is shown. It is
 // immutable.
@@ -32,24 +23,21 @@ type directory struct {
 	skipped []string // names that cannot be shown
 }
 
-func newDirectoryCache(of domarkx.VersionReader) *directoryCache {
-	c := &directoryCache{of: of}
-	c.kept.Most = maxKept
-	c.kept.Cost = func(d *directory) int { return len(d.entries) + 2 } // an empty one takes memory too
-	return c
-}
+func (d *directory) cost() int { return len(d.entries) + 2 } // an empty one takes memory too
 
-func (c *directoryCache) read(ctx context.Context, id string) (*directory, error) {
-	return c.kept.Load(id, func() (*directory, error) {
-		files, err := c.of.Directory(ctx, id)
+// readDirectory reads an immutable directory, unless it is cached. The kernel forgets a listing long before somebody lists
+// the same directory again, in this version or the next.
+func (f *FS) readDirectory(ctx context.Context, id string) (*directory, error) {
+	return f.kept.Load(ctx, id, func(ctx context.Context) (*directory, error) {
+		files, err := f.config.Contents.Directory(ctx, id)
 		if err != nil {
 			return nil, err
 		}
-		return c.make(ctx, files)
+		return f.makeDirectory(ctx, files)
 	})
 }
 
-func (c *directoryCache) make(ctx context.Context, files []domarkx.File) (*directory, error) {
+func (f *FS) makeDirectory(ctx context.Context, files []domarkx.File) (*directory, error) {
 	found := &directory{entries: make([]entry, 0, len(files))}
 	var err error
 	for i := range files {
@@ -59,7 +47,7 @@ func (c *directoryCache) make(ctx context.Context, files []domarkx.File) (*direc
 			continue
 		}
 		e := entry{name: file.Name, key: file.ID}
-		if e.meta, err = c.meta(ctx, file); err != nil {
+		if e.meta, err = f.metaOf(ctx, file); err != nil {
 			return nil, fmt.Errorf("%q: %w", file.Name, err)
 		}
 		found.entries = append(found.entries, e)

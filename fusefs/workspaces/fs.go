@@ -8,6 +8,8 @@ import (
 	"sync"
 
 	"github.com/hanwen/go-fuse/v2/fuse"
+
+	"github.com/domarkx/domarkx/fusefs/internal/recent"
 )
 
 // An FS is the file system. It is served by one [fuse.Server].
@@ -16,8 +18,8 @@ type FS struct {
 	config             Config
 	*catalog
 
-	owner    uint32 // of all files
-	kept     *directoryCache
+	owner    uint32                           // of all files
+	kept     recent.Cache[string, *directory] // by id
 	contents *contents
 
 	mu    sync.Mutex
@@ -32,13 +34,12 @@ func New(c Config) *FS {
 	f := &FS{
 		RawFileSystem: fuse.NewDefaultRawFileSystem(),
 		config:        c,
-		catalog:       &catalog{Workspaces: c.Workspaces, Versions: c.Versions},
+		catalog:       &catalog{Workspaces: c.Workspaces},
 		owner:         foreignOwner(),
-		kept:          newDirectoryCache(c.Contents),
 		contents:      newContents(c.Contents.Content),
 		last:          fuse.FUSE_ROOT_ID,
 	}
-	f.histories.Most = maxHistories
+	f.histories.Most, f.kept.Most, f.kept.Cost = maxHistories, maxKept, (*directory).cost
 	top := &node{kind: kindDirectory, id: fuse.FUSE_ROOT_ID, ino: inode(0, "workspaces"), meta: meta{mode: dirMode, links: 1, date: c.Started.Unix()}}
 	f.nodes = map[uint64]*node{top.id: top}
 	return f
@@ -46,9 +47,6 @@ func New(c Config) *FS {
 
 // String names the file system.
 func (f *FS) String() string { return "domarkx" }
-
-// OnUnmount closes the open contents.
-func (f *FS) OnUnmount() { f.contents.close() }
 
 // node returns the node with the id of the kernel, or nil.
 func (f *FS) node(id uint64) *node {
@@ -152,7 +150,7 @@ func (f *FS) Lookup(_ <-chan struct{}, header *fuse.InHeader, name string, out *
 	if err != nil {
 		return f.fail("reading a directory of a version", n, "", err)
 	}
-	i, ok := l.find(name)
+	i, ok := find(l.entries, name)
 	if !ok {
 		out.SetEntryTimeout(forever) // the name will never exist
 		return fuse.OK

@@ -20,7 +20,7 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 
 	"github.com/domarkx/domarkx/format/domarkx"
-	"github.com/domarkx/domarkx/fusefs/internal/workspacetest"
+	"github.com/domarkx/domarkx/fusefs/internal/storetest"
 	"github.com/domarkx/domarkx/fusefs/workspaces"
 )
 
@@ -28,7 +28,7 @@ import (
 type kernel struct {
 	*testing.T
 	dir   string
-	store *workspacetest.Store
+	store *storetest.Workspaces
 	fs    *workspaces.FS
 	log   *bytes.Buffer
 }
@@ -37,7 +37,7 @@ func newKernel(t *testing.T) *kernel {
 	t.Helper()
 	k := &kernel{T: t, dir: t.TempDir(), log: &bytes.Buffer{}}
 	var err error
-	if k.store, err = workspacetest.New(k.dir); err != nil {
+	if k.store, err = storetest.NewWorkspaces(k.dir); err != nil {
 		t.Fatal(err)
 	}
 	k.serve(k.store)
@@ -47,7 +47,7 @@ func newKernel(t *testing.T) *kernel {
 // serve starts a file system with contents from a reader.
 func (k *kernel) serve(contents domarkx.VersionReader) {
 	k.fs = workspaces.New(workspaces.Config{
-		Workspaces: k.store, Versions: k.store, Contents: contents, Logger: slog.New(slog.NewTextHandler(k.log, nil)), Started: time.Unix(1_600_000_000, 0),
+		Workspaces: k.store, Contents: contents, Logger: slog.New(slog.NewTextHandler(k.log, nil)), Started: time.Unix(1_600_000_000, 0),
 		Spelled: strings.ToLower,
 		Errno: func(err error) syscall.Errno {
 			if errors.Is(err, domarkx.ErrNotFound) {
@@ -56,13 +56,12 @@ func (k *kernel) serve(contents domarkx.VersionReader) {
 			return syscall.EIO
 		},
 	})
-	k.Cleanup(k.fs.OnUnmount)
 }
 
 // write makes the next version of a workspace with one resource "fs".
-func (k *kernel) write(workspace string, tree workspacetest.Tree) domarkx.Version {
+func (k *kernel) write(workspace string, tree storetest.Tree) domarkx.Version {
 	k.Helper()
-	v, err := k.store.Write(k.Context(), workspace, map[string]workspacetest.Tree{"fs": tree})
+	v, err := k.store.Write(k.Context(), workspace, map[string]storetest.Tree{"fs": tree})
 	if err != nil {
 		k.Fatal(err)
 	}
@@ -160,7 +159,7 @@ func (k *kernel) link(path string) (string, fuse.Status) {
 func TestFilesOfAVersion(t *testing.T) {
 	k := newKernel(t)
 	file := func(kind domarkx.FileType, mode uint32) domarkx.File { return domarkx.File{Type: kind, Mode: mode} }
-	v := k.write("w", workspacetest.Tree{
+	v := k.write("w", storetest.Tree{
 		"a":        {Content: "text"},
 		"secret":   {File: file(domarkx.Regular, 0o600), Content: "s"},
 		"run":      {File: file(domarkx.Regular, 0o4711), Content: "#!"},
@@ -227,7 +226,7 @@ func TestFilesOfAVersion(t *testing.T) {
 func TestReads(t *testing.T) {
 	k := newKernel(t)
 	large := string(bytesOf(7, 4<<20+5))
-	v := k.write("w", workspacetest.Tree{"small": {Content: "0123456789"}, "empty": {}, "large": {Content: large}})
+	v := k.write("w", storetest.Tree{"small": {Content: "0123456789"}, "empty": {}, "large": {Content: large}})
 	top := "w/" + workspaces.Name(v) + "/fs/"
 	for _, c := range []struct {
 		name string
@@ -252,10 +251,10 @@ func TestReads(t *testing.T) {
 // TestNamesAboveVersions checks the names of workspaces, of versions, and of all versions.
 func TestNamesAboveVersions(t *testing.T) {
 	k := newKernel(t)
-	one := k.write("w", workspacetest.Tree{"a": {Content: "1"}})
-	two := k.write("w", workspacetest.Tree{"a": {Content: "2"}})
-	other := k.write("dir/deep", workspacetest.Tree{"a": {Content: "3"}})
-	lost := k.write("gone", workspacetest.Tree{"a": {Content: "4"}})
+	one := k.write("w", storetest.Tree{"a": {Content: "1"}})
+	two := k.write("w", storetest.Tree{"a": {Content: "2"}})
+	other := k.write("dir/deep", storetest.Tree{"a": {Content: "3"}})
+	lost := k.write("gone", storetest.Tree{"a": {Content: "4"}})
 	if err := k.store.Point("gone", ""); err != nil {
 		t.Fatal(err)
 	}
@@ -299,7 +298,7 @@ func TestWorkspacesChange(t *testing.T) {
 	k.write("d/w", nil)
 	one, before, dir := k.node("d/w/latest"), attr("d/w"), attr("d")
 	first, next := k.page(k.node("d/w").NodeId, 0, 150)
-	v := k.write("d/w", workspacetest.Tree{"a": {Content: "new"}})
+	v := k.write("d/w", storetest.Tree{"a": {Content: "new"}})
 	if rest, _ := k.page(k.node("d/w").NodeId, next, 4096); fmt.Sprint(append(first, rest...)) != fmt.Sprint([]string{strings.Split(fmt.Sprint(k.list("d/w", 4096)), " ")[0][1:], "latest"}) {
 		t.Errorf("the listing went on with %q after %q", rest, first)
 	}
@@ -336,7 +335,7 @@ func TestWorkspacesChange(t *testing.T) {
 
 func TestForget(t *testing.T) {
 	k := newKernel(t)
-	v := k.write("w", workspacetest.Tree{"d/a": {Content: "1"}})
+	v := k.write("w", storetest.Tree{"d/a": {Content: "1"}})
 	path := "w/" + workspaces.Name(v) + "/fs/d/a"
 	file := k.node(path)
 	k.node(path) // a second lookup
@@ -395,7 +394,7 @@ func (h *hostile) Directory(context.Context, string) ([]domarkx.File, error) { r
 // TestDamagedVersions checks that damaged versions are errors, and that names that no kernel accepts are left out.
 func TestDamagedVersions(t *testing.T) {
 	k := newKernel(t)
-	v := k.write("w", workspacetest.Tree{"a": {Content: "123"}})
+	v := k.write("w", storetest.Tree{"a": {Content: "123"}})
 	contents, err := os.ReadDir(filepath.Join(k.dir, "contents"))
 	if err != nil || len(contents) != 1 {
 		t.Fatal(contents, err)
@@ -445,9 +444,9 @@ func TestDamagedVersions(t *testing.T) {
 // TestManyPrograms looks up, lists, reads and forgets from several goroutines at once.
 func TestManyPrograms(t *testing.T) {
 	k := newKernel(t)
-	tree := workspacetest.Tree{}
+	tree := storetest.Tree{}
 	for i := range 300 {
-		tree[fmt.Sprintf("d%d/f%d", i%7, i)] = workspacetest.Item{Content: fmt.Sprint(i)}
+		tree[fmt.Sprintf("d%d/f%d", i%7, i)] = storetest.Item{Content: fmt.Sprint(i)}
 	}
 	top := "w/" + workspaces.Name(k.write("w", tree)) + "/fs/"
 	var programs sync.WaitGroup

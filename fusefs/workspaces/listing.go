@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"path"
 	"slices"
-	"sort"
 	"strings"
 	"syscall"
 
@@ -34,11 +33,8 @@ type entry struct {
 	slot int // index of the first entry for the same file, usually its own
 }
 
-func (l *listing) find(name string) (int, bool) { return find(l.entries, name) }
-
 func find(entries []entry, name string) (int, bool) {
-	i := sort.Search(len(entries), func(i int) bool { return entries[i].name >= name })
-	return i, i < len(entries) && entries[i].name == name
+	return slices.BinarySearchFunc(entries, name, func(e entry, name string) int { return strings.Compare(e.name, name) })
 }
 
 // list returns the listing of an immutable directory.
@@ -72,13 +68,13 @@ func (f *FS) list(ctx context.Context, n *node) (*listing, error) {
 // directory returns the entries of an immutable directory.
 func (f *FS) directory(ctx context.Context, n *node) (*directory, error) {
 	if n.kind != kindVersion {
-		return f.kept.read(ctx, n.key)
+		return f.readDirectory(ctx, n.key)
 	}
 	resources, err := f.resources(ctx, n.key)
 	if err != nil {
 		return nil, err
 	}
-	return f.kept.make(ctx, resources)
+	return f.makeDirectory(ctx, resources)
 }
 
 // resources returns the root directories of a version's resources, named by resource id.
@@ -100,9 +96,9 @@ func (f *FS) resources(ctx context.Context, id string) ([]domarkx.File, error) {
 	return files, nil
 }
 
-// meta returns the attributes of a file as shown: readable for everybody, writable for
+// metaOf returns the attributes of a file as shown: readable for everybody, writable for
 // nobody, without set-id bits.
-func (c *directoryCache) meta(ctx context.Context, file *domarkx.File) (meta, error) {
+func (f *FS) metaOf(ctx context.Context, file *domarkx.File) (meta, error) {
 	m := meta{links: 1, size: file.Size}
 	permissions := uint32(0o444)
 	if file.Mode&0o111 != 0 {
@@ -116,14 +112,11 @@ func (c *directoryCache) meta(ctx context.Context, file *domarkx.File) (meta, er
 	case domarkx.Symlink:
 		m.mode = linkMode
 		if m.size == 0 {
-			target, err := c.of.Content(ctx, file.ID)
+			target, err := f.config.Contents.Content(ctx, file.ID)
 			if err != nil {
 				return m, err
 			}
 			m.size = target.Size()
-			if err := target.Close(); err != nil {
-				return m, err
-			}
 		}
 	case domarkx.Fifo:
 		m.mode, m.size = syscall.S_IFIFO|permissions, 0
@@ -151,7 +144,7 @@ func (l *listing) link(n *node, links []string) {
 		}
 		e := &l.entries[own]
 		directory, base := path.Split(target)
-		if first, ok := l.find(base); ok && path.Clean("/"+directory) == path.Clean("/"+at) && l.entries[first].meta.mode == e.meta.mode {
+		if first, ok := find(l.entries, base); ok && path.Clean("/"+directory) == path.Clean("/"+at) && l.entries[first].meta.mode == e.meta.mode {
 			l.entries[first].meta.links++
 			e.slot, e.ino = first, l.entries[first].ino
 			continue

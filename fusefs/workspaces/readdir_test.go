@@ -11,27 +11,27 @@ import (
 
 	"github.com/hanwen/go-fuse/v2/fuse"
 
-	"github.com/domarkx/domarkx/fusefs/internal/workspacetest"
+	"github.com/domarkx/domarkx/fusefs/internal/storetest"
 	"github.com/domarkx/domarkx/fusefs/workspaces"
 )
 
 // TestEveryListingHasAttributes lists many directories, one after the other, as find
 // does. Each entry has to have an inode, also in the last of them.
 func TestEveryListingHasAttributes(t *testing.T) {
-	store, err := workspacetest.New(t.TempDir())
+	store, err := storetest.NewWorkspaces(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	tree := workspacetest.Tree{}
+	tree := storetest.Tree{}
 	for i := range 40 {
-		tree[fmt.Sprintf("d%02d/file", i)] = workspacetest.Item{Content: "1"}
+		tree[fmt.Sprintf("d%02d/file", i)] = storetest.Item{Content: "1"}
 	}
-	version, err := store.Write(t.Context(), "w", map[string]workspacetest.Tree{"fs": tree})
+	version, err := store.Write(t.Context(), "w", map[string]storetest.Tree{"fs": tree})
 	if err != nil {
 		t.Fatal(err)
 	}
 	f := workspaces.New(workspaces.Config{
-		Workspaces: store, Versions: store, Contents: store, Logger: slog.New(slog.DiscardHandler),
+		Workspaces: store, Contents: store, Logger: slog.New(slog.DiscardHandler),
 		Spelled: func(name string) string { return name }, Errno: func(error) syscall.Errno { return syscall.EIO },
 	})
 	lookup := func(dir uint64, name string) uint64 {

@@ -10,17 +10,13 @@ import (
 	"github.com/domarkx/domarkx/format/domarkx"
 )
 
-// Workspaces lists the workspaces.
+// Workspaces lists the workspaces and reads their versions.
 type Workspaces interface {
 	// Workspaces returns the newest version of every workspace, sorted by name and
 	// without resources.
 	Workspaces(ctx context.Context) ([]domarkx.Version, error)
 	// WorkspaceTip returns the newest version of a workspace, or domarkx.ErrNotFound.
 	WorkspaceTip(ctx context.Context, name string) (domarkx.Version, error)
-}
-
-// Versions reads versions of workspaces.
-type Versions interface {
 	// Version returns a version by its full id, with its resources.
 	Version(ctx context.Context, id string) (domarkx.Version, error)
 	// Versions returns a version and all versions before it, newest first, without
@@ -31,7 +27,6 @@ type Versions interface {
 // Config configures an [FS].
 type Config struct {
 	Workspaces Workspaces
-	Versions   Versions
 	Contents   domarkx.VersionReader
 	Started    time.Time                 // modification time of directories without versions
 	Errno      func(error) syscall.Errno // the errno(3) of an error

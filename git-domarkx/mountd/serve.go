@@ -55,7 +55,7 @@ func (m *Mounts) startServing(ctx context.Context, dir string, open func() (Sess
 	}
 	log := slog.New(slog.NewTextHandler(m.Log, nil))
 	o := sessions.writable(DraftsDir(m.Git))
-	o.WorkspaceSource = fusefs.WorkspaceSource{Workspaces: sessions.Store, Versions: sessions.Store, Contents: sessions.Store, Beside: beside}
+	o.WorkspaceSource = fusefs.WorkspaceSource{Workspaces: sessions.Store, Contents: sessions.Store, Beside: beside}
 	o.Dir, o.ReadOnly, o.Label, o.Logger = dir, !writableRepository(m.Git), m.Git.CommonDir, log
 	server, err := fusefs.Mount(ctx, o)
 	if err != nil {

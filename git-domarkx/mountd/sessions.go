@@ -25,8 +25,8 @@ type Sessions struct {
 
 // writable returns the options with which a mount can change sessions. The journal of saves is in the directory drafts.
 func (s Sessions) writable(drafts string) fusefs.Options {
-	return fusefs.Options{Sessions: s, Snapshots: s, Messages: s, Attachments: s.Store,
-		Changing: fusefs.Changing{Names: s, Saver: s, Attacher: s, Drafts: drafts}}
+	return fusefs.Options{Sessions: s, Snapshots: s, Attachments: s.Store,
+		Changing: fusefs.Changing{Saver: s, Attacher: s, Drafts: drafts}}
 }
 
 // Info returns the newest snapshot of a session.
@@ -67,13 +67,13 @@ func (s Sessions) History(ctx context.Context, name string) ([]domarkx.Info, err
 // Render returns a snapshot as a document.
 func (s Sessions) Render(ctx context.Context, id string, form fusefs.Form) ([]byte, error) {
 	var b bytes.Buffer
-	err := s.Sessions.Write(ctx, id, engineForm(form), &b)
+	err := s.Sessions.Write(ctx, id, engine.Form(form), &b)
 	return b.Bytes(), err
 }
 
 // Size returns the size of a snapshot in a form, in bytes.
 func (s Sessions) Size(ctx context.Context, id string, form fusefs.Form) (int64, error) {
-	return s.Sessions.Size(ctx, id, engineForm(form))
+	return s.Sessions.Size(ctx, id, engine.Form(form))
 }
 
 // Roles returns the roles of a snapshot's messages.
@@ -84,7 +84,7 @@ func (s Sessions) Roles(ctx context.Context, id string) ([]domarkx.Role, error) 
 // Message returns one message of a snapshot.
 func (s Sessions) Message(ctx context.Context, id string, k int, form fusefs.Form) ([]byte, error) {
 	var b bytes.Buffer
-	err := s.Sessions.WriteMessage(ctx, id, k, engineForm(form), &b)
+	err := s.Sessions.WriteMessage(ctx, id, k, engine.Form(form), &b)
 	return b.Bytes(), err
 }
 
@@ -100,13 +100,6 @@ func (s Sessions) Link(ctx context.Context, id string, k int) (string, error) {
 		return "", err
 	}
 	return e.Link, nil
-}
-
-func engineForm(form fusefs.Form) engine.Form {
-	if form == fusefs.JSON {
-		return engine.JSON
-	}
-	return engine.Markdown
 }
 
 // CheckName returns domarkx.ErrInvalid or domarkx.ErrExists if a new session cannot have this name.

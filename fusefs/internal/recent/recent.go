@@ -1,7 +1,10 @@
 // Package recent keeps the values that were used last.
 package recent
 
-import "sync"
+import (
+	"context"
+	"sync"
+)
 
 // A Cache keeps values in two generations. When the younger one is half full, it replaces the older one.
 type Cache[K comparable, V any] struct {
@@ -10,19 +13,36 @@ type Cache[K comparable, V any] struct {
 
 	mu         sync.Mutex
 	young, old map[K]V
-	cost       int // of young
+	cost       int                     // of young
+	loading    map[K]func() (V, error) // waits for a running load
 }
 
-// Load returns the value of a key, which read reads if the cache does not have it.
-func (c *Cache[K, V]) Load(key K, read func() (V, error)) (V, error) {
+// Load returns the value of a key, which read reads if the cache does not have it. Those who ask for it meanwhile wait for
+// the same reading, so the end of ctx does not end it.
+func (c *Cache[K, V]) Load(ctx context.Context, key K, read func(context.Context) (V, error)) (V, error) {
 	if v, ok := c.Get(key); ok {
 		return v, nil
 	}
-	v, err := read()
-	if err == nil {
-		c.Put(key, v)
+	c.mu.Lock()
+	load := c.loading[key]
+	if load == nil {
+		load = sync.OnceValues(func() (V, error) {
+			v, err := read(context.WithoutCancel(ctx))
+			if err == nil {
+				c.Put(key, v)
+			}
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			delete(c.loading, key)
+			return v, err
+		})
+		if c.loading == nil {
+			c.loading = map[K]func() (V, error){}
+		}
+		c.loading[key] = load
 	}
-	return v, err
+	c.mu.Unlock()
+	return load()
 }
 
 // Get returns the value of a key, and whether the cache has it.

@@ -1,8 +1,10 @@
 package recent_test
 
 import (
+	"context"
 	"errors"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/domarkx/domarkx/fusefs/internal/recent"
@@ -12,7 +14,7 @@ func TestTheLastUsedStay(t *testing.T) {
 	c := recent.Cache[int, int]{Most: 8}
 	var read []int
 	load := func(key int) {
-		if v, err := c.Load(key, func() (int, error) { read = append(read, key); return -key, nil }); v != -key || err != nil {
+		if v, err := c.Load(t.Context(), key, func(context.Context) (int, error) { read = append(read, key); return -key, nil }); v != -key || err != nil {
 			t.Errorf("%d is %d, %v", key, v, err)
 		}
 	}
@@ -49,10 +51,38 @@ func TestCosts(t *testing.T) {
 func TestErrorsAreNotKept(t *testing.T) {
 	c := recent.Cache[int, int]{Most: 2}
 	bad := errors.New("bad")
-	if _, err := c.Load(1, func() (int, error) { return 0, bad }); err != bad {
+	if _, err := c.Load(t.Context(), 1, func(context.Context) (int, error) { return 0, bad }); err != bad {
 		t.Error(err)
 	}
-	if v, err := c.Load(1, func() (int, error) { return 5, nil }); v != 5 || err != nil {
+	if v, err := c.Load(t.Context(), 1, func(context.Context) (int, error) { return 5, nil }); v != 5 || err != nil {
 		t.Errorf("then %d, %v", v, err)
+	}
+}
+
+func TestLoadsAreShared(t *testing.T) {
+	c := recent.Cache[int, int]{Most: 2}
+	ctx, cancel := context.WithCancel(t.Context())
+	reads, reading, goOn := 0, make(chan struct{}), make(chan struct{})
+	var readers sync.WaitGroup
+	load := func() {
+		v, err := c.Load(ctx, 1, func(ctx context.Context) (int, error) {
+			reads++
+			close(reading)
+			<-goOn
+			return 5, ctx.Err()
+		})
+		if v != 5 || err != nil {
+			t.Errorf("%d, %v", v, err)
+		}
+	}
+	readers.Go(load)
+	<-reading
+	cancel()
+	readers.Go(load)
+	readers.Go(load)
+	close(goOn)
+	readers.Wait()
+	if reads != 1 {
+		t.Errorf("it was read %d times", reads)
 	}
 }
