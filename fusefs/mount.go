@@ -169,7 +169,8 @@ func serve(v *view) (*fuse.Server, error) {
 	}
 	// fs.Mount would open a file of the mount in this process. A process that is killed
 	// while it waits for its own answer never ends.
-	server, err := fuse.NewServer(fs.NewNodeFS(&rootNode{fixedNode{node{view: v}, dirMode, v.started, always}}, options), v.Dir, &options.MountOptions)
+	root := &rootNode{fixedNode{node{view: v}, dirMode, v.started, always}}
+	server, err := fuse.NewServer(fs.NewNodeFS(root, options), v.Dir, &options.MountOptions)
 	if err != nil {
 		return nil, err
 	}

@@ -2,12 +2,11 @@ package sessions
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"slices"
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/fusefs/drafts"
 	"github.com/domarkx/domarkx/fusefs/sessions/basis"
 )
 
@@ -98,8 +97,7 @@ func (t *Tree) pasted() []pasted {
 			if err != nil || !t.Attacher.IsImage(data) {
 				continue
 			}
-			sum := sha256.Sum256(data)
-			found = append(found, pasted{p, f, f.version, data, hex.EncodeToString(sum[:])})
+			found = append(found, pasted{p, f, f.version, data, drafts.Sum(data)})
 		}
 	})
 	return found

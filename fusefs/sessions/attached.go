@@ -75,7 +75,9 @@ func (t *Tree) AttachedTo(ctx context.Context, snapshot string) ([]domarkx.Attac
 	if t.Attachments == nil {
 		return nil, nil
 	}
-	return t.attachedBy.Load(ctx, snapshot, func(ctx context.Context) ([]domarkx.AttachedFile, error) { return t.Attachments.Files(ctx, snapshot) })
+	return t.attachedBy.Load(ctx, snapshot, func(ctx context.Context) ([]domarkx.AttachedFile, error) {
+		return t.Attachments.Files(ctx, snapshot)
+	})
 }
 
 // attachedAt returns the attached file at a path, or nil, and whether there are attached

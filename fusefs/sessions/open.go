@@ -216,19 +216,16 @@ func (t *Tree) Zero(ctx context.Context, f *File, off, length int64, c basis.Cal
 }
 
 // Flush stores the writes durably before a descriptor of the file is closed.
-func (t *Tree) Flush(h *Handle, c basis.Caller) error {
-	if !h.write {
-		return nil
-	}
-	return t.acknowledge(h.file, nil, c, false)
-}
+func (t *Tree) Flush(h *Handle, c basis.Caller) error { return t.store(h, c, false) }
 
 // Sync stores the writes durably, and ends the save.
-func (t *Tree) Sync(h *Handle, c basis.Caller) error {
+func (t *Tree) Sync(h *Handle, c basis.Caller) error { return t.store(h, c, true) }
+
+func (t *Tree) store(h *Handle, c basis.Caller, ended bool) error {
 	if !h.write {
 		return nil
 	}
-	return t.acknowledge(h.file, nil, c, true)
+	return t.acknowledge(h.file, nil, c, ended)
 }
 
 // Release closes a handle.

@@ -99,7 +99,8 @@ func New(c Config) *Tree {
 	t.showing.Most, t.attachedBy.Most = maxShown, maxAttachedLists
 	t.ctx, t.cancel = context.WithCancel(context.Background())
 	t.state = monitor.New(state{
-		settings: settings{readOnly: c.Saver == nil, attaches: c.Attacher != nil, uid: uint32(os.Geteuid()), gid: uint32(os.Getegid()), timing: c.Timing, after: t.after},
+		settings: settings{readOnly: c.Saver == nil, attaches: c.Attacher != nil, timing: c.Timing, after: t.after,
+			uid: uint32(os.Geteuid()), gid: uint32(os.Getegid())},
 		sessions: map[string]*sessionState{}, files: map[string]*File{}, directories: map[string]*Directory{}, inodes: map[uint64]any{},
 	})
 	t.state.Do(func(st *state) {
@@ -195,15 +196,13 @@ func (st *state) session(name string) *sessionState {
 
 // register makes a file that a lookup returned the one that its session's name shows,
 // unless the name shows a file or is hidden.
-func (st *state) register(f *File) *sessionState {
+func (st *state) register(f *File) {
 	if f.name == "" {
-		return nil
+		return
 	}
-	s := st.session(f.name)
-	if s.file == nil && s.removal == nil {
+	if s := st.session(f.name); s.file == nil && s.removal == nil {
 		st.show(s, f)
 	}
-	return s
 }
 
 func (st *state) show(s *sessionState, f *File) {

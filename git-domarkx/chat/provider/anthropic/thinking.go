@@ -76,6 +76,6 @@ func refusesThinking(err error) bool {
 	if strings.Contains(text, "signature") {
 		return false // the error concerns the reasoning of an earlier answer
 	}
-	return slices.ContainsFunc([]string{"adaptive", "effort parameter", "output_config", "thinking.", "thinking:", "budget_tokens", "support thinking", "thinking is not supported"},
-		func(part string) bool { return strings.Contains(text, part) })
+	parts := []string{"adaptive", "effort parameter", "output_config", "thinking.", "thinking:", "budget_tokens", "support thinking", "thinking is not supported"}
+	return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(text, part) })
 }

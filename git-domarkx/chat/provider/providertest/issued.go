@@ -56,35 +56,28 @@ func quote(s string) string { return `"` + strings.Join(pieces(s, 0), "") + `"` 
 // pieces splits the content of a JSON string into pieces of up to size characters; 0 means one
 // piece. No piece ends within an escape, but a surrogate pair may be split.
 func pieces(s string, size int) []string {
-	var list []string
-	var b strings.Builder
-	n := 0
-	unit := func(text string) {
-		b.WriteString(text)
-		if n++; n == size {
-			list = append(list, b.String())
-			b.Reset()
-			n = 0
-		}
-	}
+	var units []string
 	for _, r := range s {
 		switch {
 		case r == '/' || r == '"' || r == '\\':
-			unit(`\` + string(r))
+			units = append(units, `\`+string(r))
 		case r == '\n':
-			unit(`\n`)
+			units = append(units, `\n`)
 		case r < 0x20 || r == '&' || r > 0x7e && r < 0x10000:
-			unit(fmt.Sprintf(`\u%04x`, r))
+			units = append(units, fmt.Sprintf(`\u%04x`, r))
 		case r >= 0x10000:
 			high, low := utf16.EncodeRune(r)
-			unit(fmt.Sprintf(`\u%04X`, high))
-			unit(fmt.Sprintf(`\u%04X`, low))
+			units = append(units, fmt.Sprintf(`\u%04X`, high), fmt.Sprintf(`\u%04X`, low))
 		default:
-			unit(string(r))
+			units = append(units, string(r))
 		}
 	}
-	if b.Len() > 0 {
-		list = append(list, b.String())
+	if size == 0 {
+		size = len(units) + 1
+	}
+	var list []string
+	for piece := range slices.Chunk(units, size) {
+		list = append(list, strings.Join(piece, ""))
 	}
 	return list
 }
