@@ -135,7 +135,7 @@ const searchMemory = 128 << 20
 
 // all prints hits as they come.
 func (c *searchCmd) all(inv *invocation, x *search.Index, q search.Query) error {
-	rows := newResultWriter[searchRow](inv, c.JSON)
+	rows, idOf := newResultWriter[searchRow](inv, c.JSON), search.MessageIDs(inv.ctx, inv.opened.store)
 	n := 0
 	for hits, err := range x.Hits(inv.ctx, q) {
 		if err == nil && n == 0 {
@@ -154,7 +154,7 @@ func (c *searchCmd) all(inv *invocation, x *search.Index, q search.Query) error 
 			} else {
 				row := searchRow{Place: messageName(h), Session: h.Session, Index: h.K, Snapshot: oidField(h.Snapshot), Date: timeField(h.Date), Role: string(h.Role), Model: h.Model, Snippet: h.Snippet}
 				if c.JSON {
-					row.Message = search.MessageID(inv.ctx, inv.opened.store, h)
+					row.Message = idOf(h)
 				}
 				err = rows.add(row)
 			}

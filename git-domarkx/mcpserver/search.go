@@ -74,14 +74,14 @@ func (s *Server) search(ctx context.Context, r searchRequest) (searchResult, err
 		hits, result.More, result.Next = hits[:q.Limit-1], true, q.Limit-1
 	}
 	hits = hits[min(r.From, len(hits)):]
-	origins := map[string]string{}
+	origins, idOf := map[string]string{}, search.MessageIDs(ctx, s.Store)
 	for _, h := range hits {
 		if _, ok := origins[h.Session]; !ok {
 			if tip, err := s.Store.Tip(ctx, h.Session); err == nil {
 				origins[h.Session] = s.origin(ctx, tip.ID)
 			}
 		}
-		result.Matches = append(result.Matches, searchMatch{Session: h.Session, Index: h.K, Message: search.MessageID(ctx, s.Store, h), URI: messageURI(h.Session, h.K), Snapshot: h.Snapshot, Role: string(h.Role),
+		result.Matches = append(result.Matches, searchMatch{Session: h.Session, Index: h.K, Message: idOf(h), URI: messageURI(h.Session, h.K), Snapshot: h.Snapshot, Role: string(h.Role),
 			Date: date(h.Date), Model: h.Model, Origin: origins[h.Session], Snippet: h.Snippet})
 	}
 	return result, nil
