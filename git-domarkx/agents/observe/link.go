@@ -2,7 +2,6 @@ package observe
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -32,10 +31,7 @@ func (m *Manager) link(ctx context.Context, name string, ended bool) error {
 	if err != nil {
 		return err
 	}
-	tip, err := m.store.WorkspaceTip(ctx, workspace)
-	if errors.Is(err, domarkx.ErrNotFound) {
-		return nil
-	}
+	tip, err := m.store.WorkspaceTipOrNone(ctx, workspace)
 	if err != nil || !IsObserved(tip) {
 		return err
 	}

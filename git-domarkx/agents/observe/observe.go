@@ -137,14 +137,13 @@ func (m *Manager) commit(ctx context.Context, t *tree, workspace string, c domar
 	c.Resources = []domarkx.ResourceVersion{resourceOf(now.version)}
 	c.Subject = subjectOf(c)
 	err = m.updates.Update(ctx, c.Operation+" "+workspace, func(tx *transaction.Tx) error {
-		tip, err := tx.WorkspaceTip(ctx, workspace)
+		tip, err := tx.WorkspaceTipOrNone(ctx, workspace)
 		switch {
-		case errors.Is(err, domarkx.ErrNotFound):
 		case err != nil:
 			return err
-		case len(tip.Resources) == 1 && tip.Resources[0].Version == now.version && IsObserved(tip):
+		case IsObserved(tip) && tip.Resources[0].Version == now.version:
 			return nil
-		default:
+		case tip.ID != "":
 			c.Parents = []string{tip.ID}
 		}
 		if v, err = tx.CommitVersion(ctx, workspace, c); err != nil {

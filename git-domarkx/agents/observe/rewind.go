@@ -61,10 +61,7 @@ const (
 
 // Observes reports whether a workspace is one of an observed work tree.
 func (m *Manager) Observes(ctx context.Context, workspace string) (bool, error) {
-	tip, err := m.store.WorkspaceTip(ctx, workspace)
-	if errors.Is(err, domarkx.ErrNotFound) {
-		return false, nil
-	}
+	tip, err := m.store.WorkspaceTipOrNone(ctx, workspace)
 	if err != nil || !IsObserved(tip) {
 		return false, err
 	}
