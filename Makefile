@@ -98,7 +98,8 @@ bench: build
 SOAK ?= 10m
 soak: test-tools
 	CI=true SOAK=$(SOAK) $(GO) test -timeout 0 -count 1 -run 'Soak|Fault|Company|Merge' ./integration/...
-	SOAK=$(SOAK) $(GO) test -timeout 0 -count 1 -run Converge ./git-domarkx/engine/transfer
+	SOAK=$(SOAK) $(GO) test -timeout 0 -count 1 -run 'Converge|^TestExpiredApart$$|^TestKill$$|^TestFilesSurviveRemounts$$' \
+		./git-domarkx/engine/transfer ./git-domarkx/secrets/redact ./gitstore/refdb ./fusefs
 
 FUZZTIME ?= 30s
 fuzz:

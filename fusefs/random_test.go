@@ -22,7 +22,11 @@ import (
 // and then, with and without warning. Each file always has its last content, and nothing comes back.
 func TestFilesSurviveRemounts(t *testing.T) {
 	slow(t)
-	for run := range 8 {
+	runs := 4
+	if os.Getenv("SOAK") != "" {
+		runs = 40
+	}
+	for run := range runs {
 		t.Run(fmt.Sprint(run), func(t *testing.T) {
 			t.Parallel()
 			seed := uint64(time.Now().UnixNano())

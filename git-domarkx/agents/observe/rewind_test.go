@@ -2,6 +2,7 @@ package observe_test
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -76,6 +77,9 @@ func TestRewindProperty(t *testing.T) {
 	if testing.Short() {
 		rounds = 2
 	}
+	if err := flag.Set("rapid.checks", "25"); err != nil { // each starts dozens of processes
+		t.Fatal(err)
+	}
 	rapid.Check(t, func(rt *rapid.T) {
 		session++
 		for file := range d.tree() {
@@ -127,7 +131,15 @@ func TestRewindProperty(t *testing.T) {
 			rt.Fatal(err)
 		}
 		was := d.tree()
-		if _, err := d.m.Rewind(t.Context(), backTo{d, version}, engine.Revision{Name: workspace, Message: 0}, workspace, true); err != nil {
+		_, err = d.m.Rewind(t.Context(), backTo{d, version}, engine.Revision{Name: workspace, Message: 0}, workspace, true)
+		_, isFile := target.files["b"]
+		if _, isDirectory := ignored["b/x.o"]; isFile && isDirectory {
+			if !errors.Is(err, domarkx.ErrExists) {
+				rt.Fatalf("an ignored file is in the way: %v, want %v", err, domarkx.ErrExists)
+			}
+			return
+		}
+		if err != nil {
 			rt.Fatal(err)
 		}
 		if now := d.tree(); !equalMaps(now, target.files) {

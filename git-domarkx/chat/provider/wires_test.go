@@ -340,11 +340,7 @@ func TestEnvironmentIsNotRead(t *testing.T) {
 }
 
 func TestLargeAnswer(t *testing.T) {
-	size := 10 << 20
-	if testing.Short() {
-		size = 1 << 20
-	}
-	text := strings.Repeat("All work and no play. ", size/22)
+	text := strings.Repeat("All work and no play. ", (2<<20)/22)
 	each(t, []providertest.Reply{{Text: text}}, func(t *testing.T, _ *providertest.Server, w provider.Wire) {
 		got, err := w.Stream(t.Context(), ask("Well?"), none)
 		if err != nil {
@@ -356,17 +352,14 @@ func TestLargeAnswer(t *testing.T) {
 	})
 }
 
+// TestTooLargeAnswer asks one wire, because all collect their answers with the same code.
 func TestTooLargeAnswer(t *testing.T) {
 	text := strings.Repeat("All work and no play. ", (provider.MaxAnswer+1<<20)/22)
-	each(t, []providertest.Reply{{Text: text}}, func(t *testing.T, _ *providertest.Server, w provider.Wire) {
-		if testing.Short() && w.Origin().Provider != "anthropic" {
-			t.Skip("all wires collect their answers with the same code")
-		}
-		got, err := w.Stream(t.Context(), ask("Well?"), none)
-		if !errors.Is(err, provider.ErrTooLarge) || got.Raw != nil {
-			t.Errorf("error %v, expected %v", err, provider.ErrTooLarge)
-		}
-	})
+	w := wires[0].open(providertest.New(t, providertest.Reply{Text: text}), "the-model", provider.NewKey(providertest.Key), 30*time.Second)
+	got, err := w.Stream(t.Context(), ask("Well?"), none)
+	if !errors.Is(err, provider.ErrTooLarge) || got.Raw != nil {
+		t.Errorf("error %v, expected %v", err, provider.ErrTooLarge)
+	}
 }
 
 func TestCancel(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -92,9 +93,11 @@ func TestExpiredInOtherSession(t *testing.T) {
 // TestExpiredApart lets clones add versions, fork sessions at old versions, let versions expire differently, pull and push at
 // random. In the end all are equal and sound, no message is missing, and the first and last versions of all sessions have files.
 func TestExpiredApart(t *testing.T) {
-	seeds := 6
+	seeds := 3
 	if testing.Short() {
 		seeds = 1
+	} else if os.Getenv("SOAK") != "" {
+		seeds = 30
 	}
 	for seed := range seeds {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
