@@ -108,7 +108,8 @@ func (m Mount) NoAnswer() string {
 	return fmt.Sprintf("process %d, which serves the mount, does not answer", m.PID)
 }
 
-// stopped reports whether a process is stopped by a signal or a debugger. Only Linux tells.
+// stopped reports whether a process is stopped by a signal or a debugger. It is false on systems without /proc/PID/stat
+// (proc_pid_stat(5)), which only Linux has.
 func stopped(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

@@ -26,7 +26,7 @@ type File struct {
 	done bool
 }
 
-// New opens a new file, with that mode less the umask, for a directory in which [File.Place] names it.
+// New opens a new file in a directory, with that mode less the umask. [File.Place] gives it a name there.
 func New(dir string, perm fs.FileMode) (*File, error) {
 	f := &File{}
 	var err error
@@ -58,7 +58,7 @@ func Create(path string, perm fs.FileMode) (*File, error) {
 	return f, nil
 }
 
-// Place names a file, once, as no file is named. It syncs nothing, and leaves the file open.
+// Place gives a new file its name. It must be called once, with a path at which there is no file. It does not sync or close the file.
 func (f *File) Place(path string) error {
 	if f.temp == "" {
 		return Link(f.File, path)

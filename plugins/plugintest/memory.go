@@ -58,7 +58,7 @@ func (m *Memory) Parts() int { return int(m.parts.Load()) }
 // Open returns how many contents are not closed.
 func (m *Memory) Open() int { return int(m.open.Load()) }
 
-// get returns what one of the maps has of an id.
+// get returns the value of an id in one of the maps.
 func get[T any](m *Memory, of map[string]T, what, id string) (T, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

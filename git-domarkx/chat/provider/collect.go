@@ -73,7 +73,7 @@ func (c *Collector) Grow(n int) error {
 	return nil
 }
 
-// PartsOf returns the content of raw items, of which add adds one to an answer.
+// PartsOf returns the content of raw items. add adds one item to an answer.
 func PartsOf(items [][]byte, add func(c *Collector, item []byte) error) ([]Part, error) {
 	c := NewCollector(func(Event) {})
 	for _, item := range items {

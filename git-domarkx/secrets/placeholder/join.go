@@ -119,7 +119,7 @@ func markAt(text []byte, at int) int {
 }
 
 // endOf returns the end and the fingerprint of the span that begins at offset at, or else the end of the secret there that a
-// placeholder stands for. It removes the spans before. The end is 0 if there is neither.
+// placeholder stands for. It removes the spans that precede it. The end is 0 if neither is there.
 func (t *Table) endOf(spans *[]span, text []byte, at int, placeholder []byte) (int, string) {
 	for len(*spans) > 0 && (*spans)[0].start < at {
 		*spans = (*spans)[1:]

@@ -144,7 +144,7 @@ func (s *server) stream(ctx context.Context) *dataReader {
 	return &dataReader{next: func() (frame, error) { return s.next(ctx) }}
 }
 
-// paths reads the paths of a request, each of which a NUL ends.
+// paths reads the paths of a request. A NUL ends each path.
 func (s *server) paths(ctx context.Context) ([]string, error) {
 	data, err := io.ReadAll(s.stream(ctx))
 	paths := strings.Split(string(data), "\x00")
