@@ -136,6 +136,7 @@ func TestNotInUse(t *testing.T) {
 		"FETCH_HEAD":                 "echo $GONE > .git/FETCH_HEAD",
 		"a hook":                     "echo $GONE > .git/hooks/x",
 		"this program's files":       "mkdir .git/domarkx; echo $GONE > .git/domarkx/x",
+		"a replacement":              "git replace $GONE HEAD",
 		"a longer number":            "echo ${GONE}0 > .git/X_HEAD",
 		"a large file":               "(head -c 1100000 /dev/zero; echo $GONE) > .git/large",
 		"this program's unreachable": "git commit-tree -m ours -p $GONE $GONE^{tree} > /dev/null",
