@@ -47,8 +47,7 @@ func (s *Store) newOnLine(ctx context.Context, tip, known string) (ids []string,
 	return nil, false
 }
 
-// revList returns the commits that git rev-list prints with these options: those that tips reach and known do not. Parents are
-// those that git push sends, also where git-replace(1) has others shown in their place.
+// revList returns the commits that git rev-list prints with these options: those that tips reach and known do not.
 func (s *Store) revList(ctx context.Context, tips, known []string, options ...string) ([]string, error) {
 	if len(tips) == 1 && len(known) == 1 && len(options) == 1 && options[0] == "--topo-order" {
 		if ids, ok := s.newOnLine(ctx, tips[0], known[0]); ok {
@@ -62,6 +61,6 @@ func (s *Store) revList(ctx context.Context, tips, known []string, options ...st
 	for _, id := range known {
 		input.WriteString("^" + id + "\n")
 	}
-	out, err := s.git.Run(ctx, &input, append(append([]string{"--no-replace-objects", "rev-list"}, options...), "--stdin", "--")...)
+	out, err := s.git.Run(ctx, &input, append(append([]string{"rev-list"}, options...), "--stdin", "--")...)
 	return strings.Fields(string(out)), err
 }

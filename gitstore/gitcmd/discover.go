@@ -35,7 +35,8 @@ var questions = []string{
 var ErrNoRepository = errors.New("not in a Git repository")
 
 // Anywhere returns a Git that runs in dir, for what needs no repository: [Git.Config] and
-// [Git.Password]. env is as for [Discover].
+// [Git.Password]. env is as for [Discover]. Each git that it runs reads objects as they are stored and as git push sends them,
+// not those that git-replace(1) has shown in their place.
 func Anywhere(dir string, env []string) (*Git, error) {
 	if env == nil {
 		env = os.Environ()
@@ -44,7 +45,8 @@ func Anywhere(dir string, env []string) (*Git, error) {
 	if err != nil {
 		return nil, fmt.Errorf("finding the repository: %w", err)
 	}
-	g := &Git{dir: dir, caller: env, env: append(without(env, "LC_ALL", "GIT_OPTIONAL_LOCKS"), "LC_ALL=C", "GIT_OPTIONAL_LOCKS=0")}
+	g := &Git{dir: dir, caller: env, env: append(without(env, "LC_ALL", "GIT_OPTIONAL_LOCKS", "GIT_NO_REPLACE_OBJECTS"),
+		"LC_ALL=C", "GIT_OPTIONAL_LOCKS=0", "GIT_NO_REPLACE_OBJECTS=1")}
 	if g.binary, err = findGit(env); err != nil {
 		return nil, fmt.Errorf("git is not installed or not in PATH; install Git %s or newer: %w", floor, err)
 	}

@@ -34,8 +34,8 @@ func TestRun(t *testing.T) {
 		t.Errorf("git refuses: %v", err)
 	}
 	var stdout, stderr bytes.Buffer
-	_, err = g.Do(t.Context(), gitcmd.Command{Args: []string{"-c", "alias.x=!echo $GIT_OPTIONAL_LOCKS $LC_ALL $NEW $GONE; echo err >&2", "x"}, Stdout: &stdout, Stderr: &stderr, Env: []string{"NEW=new", "PWD"}})
-	if stdout.String() != "0 C new\n" || stderr.String() != "err\n" || err != nil {
+	_, err = g.Do(t.Context(), gitcmd.Command{Args: []string{"-c", "alias.x=!echo $GIT_OPTIONAL_LOCKS $GIT_NO_REPLACE_OBJECTS $LC_ALL $NEW $GONE; echo err >&2", "x"}, Stdout: &stdout, Stderr: &stderr, Env: []string{"NEW=new", "PWD"}})
+	if stdout.String() != "0 1 C new\n" || stderr.String() != "err\n" || err != nil {
 		t.Errorf("Do = %q, %q, %v", stdout.String(), stderr.String(), err)
 	}
 }

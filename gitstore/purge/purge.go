@@ -99,10 +99,9 @@ func (p *purger) contents(ctx context.Context, lines string, visit func(odb.ID))
 	return p.list(ctx, lines, visit, "--objects", "--no-object-names", "--no-walk=unsorted", "--missing=allow-any", "--ignore-missing")
 }
 
-// list calls visit with each id that git rev-list prints with these options for the lines on its stdin. The contents of a
-// commit are its own, also where git-replace(1) has another commit shown in its place.
+// list calls visit with each id that git rev-list prints with these options for the lines on its stdin.
 func (p *purger) list(ctx context.Context, lines string, visit func(odb.ID), options ...string) error {
-	command := gitcmd.Command{Args: append(append([]string{"--no-replace-objects", "rev-list"}, options...), "--stdin"), Stdin: strings.NewReader(lines)}
+	command := gitcmd.Command{Args: append(append([]string{"rev-list"}, options...), "--stdin"), Stdin: strings.NewReader(lines)}
 	return p.Git.Lines(ctx, command, func(line []byte) error {
 		id, err := odb.ParseID(string(line))
 		if err != nil {
