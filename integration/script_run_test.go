@@ -12,9 +12,6 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// maxScriptProgram is the timeout for a program that a script runs.
-const maxScriptProgram = time.Minute
-
 // run runs a program, and git-domarkx where git would start just that. If it hangs, all that the script has started is ended.
 func run(ts *testscript.TestScript, program string, args ...string) error {
 	if program == "git" && len(args) > 0 && args[0] == "domarkx" {
@@ -22,7 +19,7 @@ func run(ts *testscript.TestScript, program string, args ...string) error {
 	}
 	var hung atomic.Bool
 	work := "WORK=" + ts.Getenv("WORK")
-	timer := time.AfterFunc(maxScriptProgram, func() {
+	timer := time.AfterFunc(maxRun, func() {
 		hung.Store(true)
 		for signal, until := syscall.SIGTERM, time.Now().Add(5*time.Second); signalAll(work, signal); time.Sleep(50 * time.Millisecond) {
 			if time.Now().After(until) {
@@ -33,7 +30,7 @@ func run(ts *testscript.TestScript, program string, args ...string) error {
 	err := ts.Exec(program, args...)
 	timer.Stop()
 	if hung.Load() {
-		ts.Fatalf("%s %q did not end within %v: %v", program, args, maxScriptProgram, err)
+		ts.Fatalf("%s %q did not end within %v: %v", program, args, maxRun, err)
 	}
 	return err
 }
