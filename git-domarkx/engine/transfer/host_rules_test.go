@@ -34,3 +34,25 @@ func TestExplained(t *testing.T) {
 		t.Errorf("%v became %v", other, got)
 	}
 }
+
+// TestAdvice checks what is said about a push that a known host refuses. The script push_host_rules pushes to some of them.
+func TestAdvice(t *testing.T) {
+	for said, want := range map[string]string{
+		`error: File a/b.bin is 150.00 MB; this exceeds GitHub's file size limit of 100.00 MB error: GH001: Large files detected.`: tooLarge,
+		`GitLab: You are attempting to check in one or more blobs which exceed the 100MiB limit:`:                                  tooLarge,
+		`GitLab: File "a/b.bin" is larger than the allowed size of 100 MiB. Use Git LFS to manage this file.`:                      tooLarge,
+		`GitLab: Your push has been rejected, because this repository has exceeded its size limit of 10 GiB by 2 MiB.`:             noSpace,
+		`Forgejo: Quota exceeded`: noSpace,
+		`error: GH006: Protected branch update failed for refs/domarkx/sessions/talk.`:    "the host protects this reference",
+		`error: GH013: Repository rule violations found for refs/domarkx/sessions/talk.`:  "the host protects this reference",
+		`GitLab: You are not allowed to push code to protected branches on this project.`: "the host protects this reference",
+		`Gitea: Not allowed to push to protected branch talk`:                             "the host protects this reference",
+		`GitLab: You are not allowed to push code to this project.`:                       noRight,
+		`Gitea: User permission denied for writing.`:                                      noRight,
+		`ERROR: This repository was archived so it is read-only.`:                         noRight,
+	} {
+		if got := advice("pre-receive hook declined: " + said); !strings.HasPrefix(got, "; "+want) {
+			t.Errorf("%s: got the advice %q, expected %q", said, got, want)
+		}
+	}
+}
