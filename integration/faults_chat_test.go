@@ -67,7 +67,7 @@ func TestFaultKillStream(t *testing.T) {
 		if got := r.domarkx("chat", "s"); got != "Going on.\n" {
 			t.Fatalf("round %d: chat goes on with %q", i, got)
 		}
-		shown := r.domarkx("show", "s")
+		shown := r.shown("s")[0]
 		if n := strings.Count(shown, mark); n < arrived || n == 0 || strings.Count(shown, mark+"0 ") != 1 {
 			t.Fatalf("round %d: %d of %d words are stored:\n%s", i, n, arrived, shown)
 		}
@@ -77,11 +77,12 @@ func TestFaultKillStream(t *testing.T) {
 		if left := streamed(r); left != "" {
 			t.Errorf("round %d: left: %s", i, left)
 		}
-		r.sound("round", i)
+		r.intact("round", i)
 		if err := server.End(); err != nil {
 			t.Error(err)
 		}
 	}
+	r.sound("at the end")
 	r.noScraps()
 }
 
@@ -100,7 +101,7 @@ func TestFaultKillTurn(t *testing.T) {
 		server.Close()
 	}
 	i := 0
-	takes := typical(func() {
+	takes := typical(nil, func() {
 		i++
 		turn(i, func(*providertest.Server) { r.domarkx("chat", "-m", "count", "--approve", "all", "s") })
 	})
@@ -113,17 +114,17 @@ func TestFaultKillTurn(t *testing.T) {
 				t.Fatalf("round %d: %s", i, o)
 			}
 		})
-		shown := r.domarkx("show", "s")
-		if n := strings.Count(shown, fmt.Sprintf("Count %d.", i)); n > 1 {
+		if n := strings.Count(r.shown("s")[0], fmt.Sprintf("Count %d.", i)); n > 1 {
 			t.Fatalf("round %d: the question is stored %d times", i, n)
 		}
 		log := r.domarkx("exec", "s", "sh", "run_command", "command=cat log")
 		if n := strings.Count(log, fmt.Sprintf("x%dx", i)); n > 1 {
 			t.Fatalf("round %d: the call was made %d times: %s", i, n, log)
 		}
-		r.sound("round", i)
+		r.intact("round", i)
 	}
 	noLocks(t, r.path(".git"), "at the end")
+	r.sound("at the end")
 	r.noScraps()
 }
 

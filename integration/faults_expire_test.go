@@ -24,29 +24,17 @@ func (s *site) versioned(name string, calls, size int) {
 // was, and the next expiry completes the rest.
 func TestFaultKillExpire(t *testing.T) {
 	t.Parallel()
-	r, random := newRepository(t), newRandom(t)
-	number := 0
-	begin := func() string {
-		number++
-		name := fmt.Sprint("s", number)
-		r.versioned(name, 4, 20000)
-		return name
-	}
+	whole, random := newRepository(t), newRandom(t)
+	whole.versioned("s", 4, 20000)
+	text := whole.domarkx("show", "s")
 	command := []string{"gc", "--expire-versions=15d"}
-	takes := typical(func() {
-		begin()
-		r.domarkx(command...)
-	}) / 8
-	fast := 9
-	if testing.Short() {
-		fast = 3
-	}
+	var r *site
+	takes := typical(func() { r = whole.copied() }, func() { r.domarkx(command...) })
 	olds, news := 0, 0
-	for i := range rounds(t, fast) {
-		name := begin()
-		text := r.domarkx("show", name)
+	for i := range rounds(t, 9) {
+		r = whole.copied()
 		r.killed(moment(random, takes), i%killWays, command...)
-		switch expired := strings.Count(r.domarkx("workspace", "log", name), "files expired on"); expired {
+		switch expired := strings.Count(r.domarkx("workspace", "log", "s"), "files expired on"); expired {
 		case 0:
 			olds++
 		case 2:
@@ -54,14 +42,15 @@ func TestFaultKillExpire(t *testing.T) {
 		default:
 			t.Fatalf("round %d: %d versions are without files", i, expired)
 		}
-		r.sound("round", i)
+		r.intact("round", i)
 		r.domarkx(command...)
-		if expired := strings.Count(r.domarkx("workspace", "log", name), "files expired on"); expired != 2 || r.domarkx("show", name) != text {
+		if expired := strings.Count(r.domarkx("workspace", "log", "s"), "files expired on"); expired != 2 || r.domarkx("show", "s") != text {
 			t.Fatalf("round %d: after another expiry %d versions are without files, or the session is another one", i, expired)
 		}
-		r.domarkx("exec", "--yes", name, "sh", "run_command", "command=cat notes")
-		r.sound("round", i)
+		r.domarkx("exec", "--yes", "s", "sh", "run_command", "command=cat notes")
+		r.intact("round", i)
 	}
+	r.sound("at the end")
 	t.Logf("%d expiries were undone, %d done", olds, news)
 }
 
@@ -69,28 +58,25 @@ func TestFaultKillExpire(t *testing.T) {
 // is repeated. Nothing is lost at either side.
 func TestExpireInCompany(t *testing.T) {
 	t.Parallel()
-	hub, random := newSite(t), newRandom(t)
-	hub.git("init", "-q", "--bare")
-	r := newRepository(t)
-	r.git("remote", "add", "origin", hub.dir)
+	random, whole := newRandom(t), newRepository(t)
+	whole.versioned("s", 4, 20000)
+	text := whole.domarkx("show", "s")
 	commands := [][]string{
-		{"push", "origin", "NAME"},
-		{"exec", "--yes", "NAME", "sh", "run_command", "command=echo more >>notes; head -c 20000 /dev/urandom >new"},
-		{"replay", "NAME"},
-		{"rewind", "NAME#1"},
-		{"rewind", "NAME#2"}, // to a version that expires
-		{"fork", "NAME#3", "NAME-fork"},
-		{"checkout", "NAME#2", "NAME.out"},
+		{"push", "origin", "s"},
+		{"exec", "--yes", "s", "sh", "run_command", "command=echo more >>notes; head -c 20000 /dev/urandom >new"},
+		{"replay", "s"},
+		{"rewind", "s#1"},
+		{"rewind", "s#2"}, // to a version that expires
+		{"fork", "s#3", "s-fork"},
+		{"checkout", "s#2", "s.out"},
 	}
 	met := map[string]int{}
-	for i := range rounds(t, 5*len(commands)) {
-		name := fmt.Sprint("s", i)
-		r.versioned(name, 4, 20000)
-		text := r.domarkx("show", name)
-		var args []string
-		for _, arg := range commands[i%len(commands)] {
-			args = append(args, strings.ReplaceAll(arg, "NAME", name))
-		}
+	// In a usual run, each once.
+	for i := range rounds(t, len(commands)*allKills/usualKills) {
+		r, hub := whole.copied(), newSite(t)
+		hub.git("init", "-q", "--bare")
+		r.git("remote", "add", "origin", hub.dir)
+		args := commands[i%len(commands)]
 		began := make(chan outcome)
 		go func() { began <- r.try("", "git-domarkx", args...) }()
 		time.Sleep(moment(random, 200*time.Millisecond))
@@ -104,8 +90,8 @@ func TestExpireInCompany(t *testing.T) {
 			t.Errorf("round %d: %s", i, o)
 		}
 		met[fmt.Sprint(args[0], " ", o.code)]++
-		r.sound("round", i, args)
-		if now := r.domarkx("show", name); args[0] != "exec" && args[0] != "rewind" && now != text {
+		r.intact("round", i, args)
+		if now := r.shown("s")[0]; args[0] != "exec" && args[0] != "rewind" && now != text {
 			t.Errorf("round %d: after %q the session is another one: %q", i, args, now)
 		}
 		if strings.Contains(o.out, "run git domarkx pull") {
@@ -115,15 +101,15 @@ func TestExpireInCompany(t *testing.T) {
 			t.Errorf("round %d, again: %s", i, again)
 		}
 		// What is left goes to another repository as a whole.
-		r.domarkx("push", "origin", name)
+		r.domarkx("push", "origin", "s")
 		hub.git("fsck", "--full", "--strict")
 		other := newRepository(t)
 		other.pull(hub.dir)
-		if theirs, ours := other.domarkx("show", name), r.domarkx("show", name); theirs != ours {
+		if theirs, ours := other.shown("s")[0], r.shown("s")[0]; theirs != ours {
 			t.Errorf("round %d: a clone has %q, not %q", i, theirs, ours)
 		}
-		other.sound("clone of round", i)
-		if expired := strings.Count(other.domarkx("workspace", "log", name), "files expired on"); expired == 0 {
+		other.intact("clone of round", i)
+		if expired := strings.Count(other.domarkx("workspace", "log", "s"), "files expired on"); expired == 0 {
 			t.Errorf("round %d: nothing is expired in a clone", i)
 		}
 	}
@@ -147,8 +133,8 @@ func TestFaultDiskExpire(t *testing.T) {
 		free := r.fill(int64(step) * 16 << 10)
 		o := r.try("", "git-domarkx", "gc", "--expire-versions=15d")
 		free()
-		r.sound("step", step)
-		if r.domarkx("show", "s") != text {
+		r.intact("step", step)
+		if r.shown("s")[0] != text {
 			t.Fatalf("step %d: the session is another one", step)
 		}
 		if o.code == 0 {
@@ -158,6 +144,7 @@ func TestFaultDiskExpire(t *testing.T) {
 			t.Fatalf("step %d: %s", step, o)
 		}
 	}
+	r.sound("at the end")
 	t.Logf("%d expiries failed for lack of space; %d kB became %d", failed, before, used())
 	if now := used(); now > before/2 {
 		t.Errorf("%d kB before, %d after", before, now)

@@ -17,9 +17,13 @@ func TestFaultKillRedact(t *testing.T) {
 	r, random := newRepository(t), newRandom(t)
 	secret := "gh" + "p_" + "qrstuvwxyz0123456789ABCDEFGHIJ456789"
 	begin := func(name string) {
-		for k := range 4 {
-			r.domarkx("append", "--new", "-m", fmt.Sprintf("message %d of %s has %s", k, name, secret), name)
+		text := ""
+		for k := range 3 {
+			text += fmt.Sprintf("## user\n\nmessage %d of %s has %s\n\n", k, name, secret)
 		}
+		r.write("in/"+name+".md", text)
+		r.domarkx("import", "in/"+name+".md")
+		r.domarkx("append", "-m", "one more has "+secret, name)
 		r.domarkx("fork", name, name+"-fork")
 		r.domarkx("append", "-m", "the fork has "+secret, name+"-fork")
 		r.domarkx("search", "fork") // makes an index
@@ -33,17 +37,12 @@ func TestFaultKillRedact(t *testing.T) {
 	takes := typical(func() {
 		number++
 		begin(fmt.Sprint("typical", number))
-		r.domarkx("redact", fmt.Sprint("typical", number))
-	}) / 4
-	fast := 24
-	if testing.Short() {
-		fast = 4
-	}
+	}, func() { r.domarkx("redact", fmt.Sprint("typical", number)) })
 	olds, news, kills := 0, 0, 0
-	for i := range rounds(t, fast) {
+	for i := range rounds(t, 30) {
 		name := fmt.Sprint("s", i)
 		begin(name)
-		old := []string{r.domarkx("show", name), r.domarkx("show", name+"-fork")}
+		old := r.shown(name, name+"-fork")
 		redacted := []string{strings.ReplaceAll(old[0], secret, "[REDACTED:github-pat:1]"), strings.ReplaceAll(old[1], secret, "[REDACTED:github-pat:1]")}
 		command := []string{"redact", name}
 		if i%3 == 2 {
@@ -52,7 +51,7 @@ func TestFaultKillRedact(t *testing.T) {
 		if _, finished := r.killed(moment(random, takes), i%killWays, command...); !finished {
 			kills++
 		}
-		switch now := []string{r.domarkx("show", name), r.domarkx("show", name+"-fork")}; {
+		switch now := r.shown(name, name+"-fork"); {
 		case slices.Equal(now, old):
 			olds++
 		case slices.Equal(now, redacted):
@@ -60,19 +59,20 @@ func TestFaultKillRedact(t *testing.T) {
 		default:
 			t.Fatalf("round %d: the sessions are neither what they were nor redacted: %q", i, now)
 		}
-		r.sound("round", i)
+		r.intact("round", i)
 		noLock()
 		noLocks(t, r.path(".git"), "round", i)
 
 		r.domarkx(command...)
-		if now := []string{r.domarkx("show", name), r.domarkx("show", name+"-fork")}; !slices.Equal(now, redacted) {
+		if now := r.shown(name, name+"-fork"); !slices.Equal(now, redacted) {
 			t.Fatalf("round %d: after another redaction: %q", i, now)
 		}
 		if found := r.must(secret[4:], "sh", "-c", leftSecret); found != "" {
 			t.Fatalf("round %d: the secret is left: %s", i, found)
 		}
-		r.sound("round", i)
+		r.intact("round", i)
 	}
+	r.sound("at the end")
 	noLock()
 	r.noScraps()
 	t.Logf("%d kills, %d sessions were not redacted then, %d were", kills, olds, news)

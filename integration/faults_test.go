@@ -2,7 +2,6 @@ package integration_test
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,7 +13,7 @@ import (
 func TestFaultKillAppend(t *testing.T) {
 	t.Parallel()
 	r, random := newRepository(t), newRandom(t)
-	takes := typical(func() { r.domarkx("append", "--new", "-m", "to begin with", "s") })
+	takes := typical(nil, func() { r.domarkx("append", "--new", "-m", "to begin with", "s") })
 	var acknowledged []string
 	kills := 0
 	for i := range rounds(t, 60) {
@@ -29,7 +28,7 @@ func TestFaultKillAppend(t *testing.T) {
 		if !finished {
 			kills++
 		}
-		shown := r.domarkx("show", "s")
+		shown := r.shown("s")[0]
 		for _, text := range acknowledged {
 			if n := strings.Count(shown, text); n != 1 {
 				t.Fatalf("round %d: the acknowledged %q is %d times in the session", i, text, n)
@@ -38,9 +37,10 @@ func TestFaultKillAppend(t *testing.T) {
 		if n := strings.Count(shown, text); n > 1 {
 			t.Fatalf("round %d: %q is %d times in the session", i, text, n)
 		}
-		r.sound("round", i)
+		r.intact("round", i)
 	}
 	r.domarkx("append", "--new", "-m", "at the end", "s")
+	r.sound("at the end")
 	r.noScraps()
 	t.Logf("%d kills, %d acknowledged", kills, len(acknowledged))
 }
@@ -50,7 +50,7 @@ func TestFaultKillNew(t *testing.T) {
 	t.Parallel()
 	r, random := newRepository(t), newRandom(t)
 	number := 0
-	takes := typical(func() { number++; r.domarkx("append", "--new", "-m", "text", fmt.Sprintf("typical%d", number)) })
+	takes := typical(nil, func() { number++; r.domarkx("append", "--new", "-m", "text", fmt.Sprintf("typical%d", number)) })
 	for i := range rounds(t, 20) {
 		name := fmt.Sprintf("s%d", i)
 		out, _ := r.killed(moment(random, takes), i/2%killWays, "append", "--new", "-m", "text", name)
@@ -58,9 +58,10 @@ func TestFaultKillNew(t *testing.T) {
 			t.Fatalf("round %d: append printed %q, the session is at %q", i, out, tip)
 		}
 		r.domarkx("append", "--new", "-m", "once more", name)
-		r.sound("round", i)
+		r.intact("round", i)
 		noLocks(t, r.path(".git"), "round", i)
 	}
+	r.sound("at the end")
 	r.noScraps()
 }
 
@@ -78,10 +79,11 @@ func TestFaultKillImport(t *testing.T) {
 			r.write(fmt.Sprintf("in/d%d.md", d), document(fmt.Sprintf("d%d v%d", d, version), 4+version%3))
 		}
 	}
-	takes := typical(func() { write(); r.domarkx("import", "in") })
-	name := func(d int) string { return fmt.Sprintf("d%d", d) }
+	takes := typical(write, func() { r.domarkx("import", "in") })
+	var names []string
 	for d := range documents {
-		was[name(d)] = r.read("in/" + name(d) + ".md")
+		names = append(names, fmt.Sprintf("d%d", d))
+		was[names[d]] = r.read("in/" + names[d] + ".md")
 	}
 	for i := range rounds(t, 40) {
 		write()
@@ -89,9 +91,9 @@ func TestFaultKillImport(t *testing.T) {
 		if lines := strings.Count(out, "\n"); finished && lines != documents {
 			t.Fatalf("round %d: import printed %d lines: %q", i, lines, out)
 		}
-		for d := range documents {
-			name := name(d)
-			want, shown := r.read("in/"+name+".md"), r.domarkx("show", name)
+		for d, shown := range r.shown(names...) {
+			name := names[d]
+			want := r.read("in/" + name + ".md")
 			switch acknowledged := slices.ContainsFunc(strings.Split(out, "\n"), func(line string) bool { return strings.HasPrefix(line, name+"\t") }); {
 			case shown == want:
 				was[name] = want
@@ -101,16 +103,17 @@ func TestFaultKillImport(t *testing.T) {
 				t.Fatalf("round %d: %s is neither what it was nor what is new: %q", i, name, shown)
 			}
 		}
-		r.sound("round", i)
+		r.intact("round", i)
 		if i%4 == 0 {
 			r.domarkx("import", "in")
 			noLocks(t, r.path(".git"), "round", i)
-			for d := range documents {
-				was[name(d)] = r.read("in/" + name(d) + ".md")
+			for _, name := range names {
+				was[name] = r.read("in/" + name + ".md")
 			}
 		}
 	}
 	r.domarkx("import", "in")
+	r.sound("at the end")
 	r.noScraps()
 }
 
@@ -122,13 +125,13 @@ func TestFaultKillEdit(t *testing.T) {
 	text := func() string { n++; return document(fmt.Sprintf("edit %d", n), 5) }
 	edit := r.with("GIT_EDITOR=cp " + r.path("new.md"))
 	r.domarkx("append", "--new", "-m", "to begin with", "s")
-	takes := typical(func() { r.write("new.md", text()); edit.domarkx("edit", "s") })
+	takes := typical(func() { r.write("new.md", text()) }, func() { edit.domarkx("edit", "s") })
 	was := r.read("new.md")
 	for i := range rounds(t, 30) {
 		want := text()
 		r.write("new.md", want)
 		out, _ := edit.killed(moment(random, takes), i%killWays, "edit", "s")
-		switch shown := r.domarkx("show", "s"); {
+		switch shown := r.shown("s")[0]; {
 		case shown == want:
 			was = want
 		case out != "":
@@ -136,13 +139,14 @@ func TestFaultKillEdit(t *testing.T) {
 		case shown != was:
 			t.Fatalf("round %d: the session is neither what it was nor what is new: %q", i, shown)
 		}
-		r.sound("round", i)
+		r.intact("round", i)
 	}
 	r.write("new.md", text())
 	edit.domarkx("edit", "s")
 	if shown := r.domarkx("show", "s"); shown != r.read("new.md") {
 		t.Errorf("after the kills an edit gives %q", shown)
 	}
+	r.sound("at the end")
 	noLocks(t, r.path(".git"), "at the end")
 }
 
@@ -163,8 +167,8 @@ func TestFaultKillMove(t *testing.T) {
 		}
 		return names
 	}
-	takes := typical(func() { r.domarkx("rename", at, other[at]); at = other[at] })
-	for i := range rounds(t, 40) {
+	takes := typical(nil, func() { r.domarkx("rename", at, other[at]); at = other[at] })
+	for i := range rounds(t, 60) { // all three commands in a usual run
 		switch i / killWays % 3 {
 		case 0:
 			to := other[at]
@@ -189,12 +193,13 @@ func TestFaultKillMove(t *testing.T) {
 				r.domarkx("restore", at)
 			}
 		}
-		if shown := r.domarkx("show", at); shown != want {
+		if shown := r.shown(at)[0]; shown != want {
 			t.Fatalf("round %d: the session reads %q", i, shown)
 		}
-		r.sound("round", i)
+		r.intact("round", i)
 		noLocks(t, r.path(".git"), "round", i)
 	}
+	r.sound("at the end")
 	r.noScraps()
 }
 
@@ -208,126 +213,66 @@ func TestFaultKillExchange(t *testing.T) {
 	s.git("clone", "-q", "origin.git", "here")
 	s.git("clone", "-q", "origin.git", "there")
 	here, there := s.at("here"), s.at("there")
-	const sessions = 4
+	names := map[*site][]string{} // of the sessions that change here or there
+	written := ""
 	change := func(from *site, text string) {
-		for n := range sessions {
-			from.domarkx("append", "--new", "-m", text, fmt.Sprintf("s%d", n))
+		written += "\n## user\n\n" + text + "\n"
+		for _, name := range names[from] {
+			from.write("in/"+name+".md", written)
 		}
+		from.domarkx("import", "in")
+	}
+	for n := range 4 {
+		names[here], names[there] = append(names[here], fmt.Sprintf("h%d", n)), append(names[there], fmt.Sprintf("t%d", n))
 	}
 	change(here, "to begin with")
+	change(there, "to begin with")
 	here.domarkx("push", "origin", "--all")
 	there.domarkx("pull", "origin")
-	takesPush := typical(func() { change(here, "typical"); here.domarkx("push") })
-	takesPull := typical(func() { there.domarkx("pull"); change(here, "typical"); here.domarkx("push") }) - takesPush
-	takesPull = max(takesPull, takesPush)
+	there.domarkx("push", "origin", "--all")
+	takesPush := typical(func() { change(here, "typical") }, func() { here.domarkx("push") })
+	takesPull := typical(func() { change(there, "typical"); there.domarkx("push") }, func() { here.domarkx("pull") })
 	there.domarkx("pull")
 	for i := range rounds(t, 40) {
 		text := fmt.Sprintf("round %d.", i)
+		changed := here
 		if i/killWays%2 == 0 {
 			change(here, text)
 			out, _ := here.killed(moment(random, takesPush), i%killWays, "push")
-			for n := range sessions {
-				name := fmt.Sprintf("s%d", n)
+			for _, name := range names[here] {
 				if strings.Contains(out, name+"\t") && origin.tip(name) != here.tip(name) {
 					t.Fatalf("round %d: push printed %q, but %s is at %s here and at %s there", i, out, name, here.tip(name), origin.tip(name))
 				}
 			}
 		} else {
+			changed = there
 			change(there, text)
-			there.domarkx("pull")
 			there.domarkx("push")
 			here.killed(moment(random, takesPull), i%killWays, "pull")
 		}
-		here.sound("round", i, "here")
+		here.intact("round", i, "here")
 		origin.idle()
-		origin.sound("round", i, "origin")
+		origin.intact("round", i, "origin")
 		here.domarkx("pull")
 		here.domarkx("push")
-		there.domarkx("pull")
-		for n := range sessions {
-			name := fmt.Sprintf("s%d", n)
-			if a, b, c := here.tip(name), origin.tip(name), there.tip(name); a != b || b != c {
-				t.Fatalf("round %d: %s is at %s, %s and %s", i, name, a, b, c)
-			}
-			if n := strings.Count(here.domarkx("show", name), text); n != 1 {
-				t.Fatalf("round %d: %q is %d times in %s", i, text, n, name)
+		if changed == here {
+			there.domarkx("pull")
+		}
+		if a, b, c := here.tips(), origin.tips(), there.tips(); a != b || b != c || strings.Count(a, "\n") != 8 {
+			t.Fatalf("round %d: the sessions are at\n%s,\n%s and\n%s", i, a, b, c)
+		}
+		for n, shown := range here.shown(names[changed]...) {
+			if count := strings.Count(shown, text); count != 1 {
+				t.Fatalf("round %d: %q is %d times in %s", i, text, count, names[changed][n])
 			}
 		}
 	}
+	here.sound("at the end, here")
+	origin.sound("at the end, origin")
 	for _, repo := range []*site{here, there} {
 		repo.noScraps()
 	}
 	if left, _ := filepath.Glob(origin.path("objects/pack/*.keep")); len(left) > 0 {
 		t.Errorf("left at the remote: %q", left)
 	}
-}
-
-// TestFaultKillAtEachCall kills an append and its git processes at each system call that
-// changes files, one call per run. After each kill it simulates the end of a prune that
-// determined the reachable objects before the append started: it removes all new loose
-// objects.
-func TestFaultKillAtEachCall(t *testing.T) {
-	needProgram(t, "strace")
-	t.Parallel()
-	r := newRepository(t)
-	r.domarkx("append", "--new", "-m", "to begin with", "s")
-	program := filepath.Join(program(t), "git-domarkx")
-	kills := 0
-	for _, call := range []string{"renameat", "renameat2", "rename", "linkat", "link", "unlinkat", "unlink", "mkdirat", "mkdir",
-		"fsync", "fdatasync", "sync_file_range", "syncfs", "ftruncate", "flock", "write", "pwrite64"} {
-		for when := 1; ; when++ {
-			text := fmt.Sprintf("%s %d.", call, when)
-			trace := r.path("trace")
-			loose := r.looseObjects()
-			o := r.try("", "strace", "-f", "-qq", "-o", trace, "-e", "trace="+call,
-				"-e", fmt.Sprintf("inject=%s:signal=SIGKILL:when=%d", call, when), program, "append", "--new", "-m", text, "s")
-			data, _ := os.ReadFile(trace)
-			if !strings.Contains(string(data), "SIGKILL") && o.code == 0 {
-				if n := strings.Count(r.domarkx("show", "s"), text); n != 1 {
-					t.Fatalf("%q is %d times in the session", text, n)
-				}
-				break
-			}
-			kills++
-			for name := range r.looseObjects() {
-				if !loose[name] {
-					os.Remove(name)
-				}
-			}
-			r.git("rev-list", "--objects", "--quiet", "--all")
-			n := strings.Count(r.domarkx("show", "s"), text)
-			if n > 1 || n == 0 && o.out != "" {
-				t.Fatalf("killed at %s %d: %q is %d times in the session; %s", call, when, text, n, o)
-			}
-			if o.code != 0 && o.code != 128 && o.code != 137 && o.code != -1 {
-				t.Errorf("killed at %s %d: %s", call, when, o)
-			}
-			next := fmt.Sprintf("after %s %d.", call, when)
-			r.domarkx("append", "--new", "-m", next, "s")
-			if n := strings.Count(r.domarkx("show", "s"), next); n != 1 {
-				t.Fatalf("killed at %s %d: the next append is %d times in the session", call, when, n)
-			}
-			noLocks(t, r.path(".git"), call, when)
-			if when > 400 {
-				t.Fatalf("append calls %s more than 400 times", call)
-			}
-		}
-	}
-	r.sound()
-	r.noScraps()
-	t.Logf("%d kills", kills)
-}
-
-// looseObjects returns the paths of the loose objects.
-func (s *site) looseObjects() map[string]bool {
-	s.tb.Helper()
-	names, err := filepath.Glob(s.path(".git/objects/??/*"))
-	if err != nil {
-		s.tb.Fatal(err)
-	}
-	files := map[string]bool{}
-	for _, name := range names {
-		files[name] = true
-	}
-	return files
 }

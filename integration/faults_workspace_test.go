@@ -67,7 +67,7 @@ func TestFaultKillCall(t *testing.T) {
 		return []string{"exec", "s", "sh", "run_command", fmt.Sprintf(
 			"command=mkdir -p d%d; for f in $(seq 60); do echo %d $f >d%d/$f; done; (setsid sleep %s &); echo done %d.", i%5, i, i%5, mark, i)}
 	}
-	takes := typical(func() { s.domarkx(call(0)...) })
+	takes := typical(nil, func() { s.domarkx(call(0)...) })
 	acknowledged := 0
 	for i := range rounds(t, 20) {
 		out, _ := s.killed(moment(random, takes), i%killWays, call(i+1)...)
@@ -75,17 +75,18 @@ func TestFaultKillCall(t *testing.T) {
 		s.settled(directory, "round", i)
 		s.domarkx("exec", "--exit-code", "s", "sh", "run_command", fmt.Sprintf("command=echo next %d >next", i))
 		s.same(directory, "round", i)
-		if shown := s.domarkx("show", "s"); out != "" {
+		if out != "" {
 			acknowledged++
-			if n := strings.Count(shown, fmt.Sprintf(`"output": "done %d.\n"`, i+1)); n != 1 {
+			if n := strings.Count(s.shown("s")[0], fmt.Sprintf(`"output": "done %d.\n"`, i+1)); n != 1 {
 				t.Fatalf("round %d: the acknowledged call is recorded %d times", i, n)
 			}
 		}
 		if status := s.domarkx("status"); strings.Contains(status, "dirty\t") || strings.Contains(status, "interrupted\t") {
 			t.Fatalf("round %d: after the next call: %s", i, status)
 		}
-		s.sound("round", i)
+		s.intact("round", i)
 	}
+	s.sound("at the end")
 	noLocks(t, s.path(".git"), "at the end")
 	left, _ := filepath.Glob(s.path(".git/domarkx/calls/*.json"))
 	if len(left) > 0 {
@@ -105,16 +106,14 @@ func TestFaultKillRewind(t *testing.T) {
 		s.run(fmt.Sprintf("rm -rf *; mkdir -p d e/deep; for f in $(seq 250); do echo %d $f >d/$f; done; ln -s %d link; echo %d >e/deep/state", i, i, i))
 	}
 	newest := s.tip("s")
-	takes := typical(func() {
-		s.domarkx("rewind", "s#1")
-		s.domarkx("rewind", "s@"+newest)
-	}) / 2
+	takes := typical(func() { s.domarkx("rewind", "s@"+newest) }, func() { s.domarkx("rewind", "s#1") })
+	s.domarkx("rewind", "s@"+newest)
 	for i := range rounds(t, 16) {
 		s.write(filepath.Join(directory, "mine"), fmt.Sprint(i))
 		to := i % states
-		s.killed(moment(random, takes), i/2%killWays, "rewind", fmt.Sprintf("s#%d", to+1))
+		s.killed(moment(random, takes), i%killWays, "rewind", fmt.Sprintf("s#%d", to+1))
 		s.settled(directory, "round", i)
-		if i%2 == 0 {
+		if i/killWays%2 == 0 {
 			s.domarkx("exec", "s", "sh", "list_dir", "path=.")
 			s.same(directory, "round", i)
 		}
@@ -125,8 +124,9 @@ func TestFaultKillRewind(t *testing.T) {
 		}
 		s.same(directory, "round", i)
 		s.domarkx("rewind", "s@"+newest)
-		s.sound("round", i)
+		s.intact("round", i)
 	}
+	s.sound("at the end")
 	noLocks(t, s.path(".git"), "at the end")
 }
 
@@ -138,10 +138,7 @@ func TestFaultKillFork(t *testing.T) {
 	random := newRandom(t)
 	s.run("mkdir -p a/b; for f in $(seq 300); do echo $f >a/b/$f; done")
 	number := 0
-	takes := typical(func() {
-		number++
-		s.domarkx("fork", "s", fmt.Sprintf("typical%d", number))
-	})
+	takes := typical(func() { number++ }, func() { s.domarkx("fork", "s", fmt.Sprintf("typical%d", number)) })
 	for i := range rounds(t, 10) {
 		name := fmt.Sprintf("f%d", i)
 		s.killed(moment(random, takes), i%killWays, "fork", "s", name)
@@ -158,9 +155,10 @@ func TestFaultKillFork(t *testing.T) {
 			t.Fatalf("round %d: the fork works on the same directory", i)
 		}
 		s.must("", "diff", "-r", directory, own)
-		s.sound("round", i)
+		s.intact("round", i)
 		s.domarkx("rm", name)
 	}
+	s.sound("at the end")
 	noLocks(t, s.path(".git"), "at the end")
 }
 
@@ -179,10 +177,10 @@ func TestFaultKillCheckout(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	takes := typical(func() { clear(); s.domarkx("checkout", "s", dir) })
+	takes := typical(clear, func() { s.domarkx("checkout", "s", dir) })
 	for i := range rounds(t, 20) {
 		clear()
-		if i%2 == 1 {
+		if random.IntN(2) == 1 {
 			if err := os.Mkdir(dir, 0o755); err != nil {
 				t.Fatal(err)
 			}

@@ -19,11 +19,11 @@ import (
 // allKills is the approximate total number of kills in the rounds of all kill tests, and usualKills that of a usual run.
 const (
 	allKills   = 250
-	usualKills = 50
+	usualKills = 25
 )
 
 // rounds yields the rounds of a random test: all of them if DOMARKX_KILLS is set to [allKills], otherwise in proportion, and
-// [usualKills] by default. If SOAK is set to a duration, the rounds continue at least that long.
+// [usualKills] by default, but at least one for each way to kill. If SOAK is set to a duration, the rounds continue at least that long.
 func rounds(tb testing.TB, all int) iter.Seq[int] {
 	tb.Helper()
 	kills, until := usualKills, time.Time{}
@@ -33,7 +33,7 @@ func rounds(tb testing.TB, all int) iter.Seq[int] {
 			tb.Fatalf("DOMARKX_KILLS=%q is not a number of kills", text)
 		}
 	}
-	n := max(1, all*kills/allKills)
+	n := max(killWays, all*kills/allKills)
 	if text := os.Getenv("SOAK"); text != "" {
 		d, err := time.ParseDuration(text)
 		if err != nil {
@@ -173,15 +173,19 @@ func (s *site) idle() {
 }
 
 // typical returns the typical duration of a command, so that kills are spread over all of
-// it.
-func typical(run func()) time.Duration {
-	longest := time.Duration(0)
-	for range 3 {
+// it. What prepare does before each run does not count; it may be nil.
+func typical(prepare, run func()) time.Duration {
+	const runs = 2
+	took := time.Duration(0)
+	for range runs {
+		if prepare != nil {
+			prepare()
+		}
 		start := time.Now()
 		run()
-		longest = max(longest, time.Since(start))
+		took += time.Since(start)
 	}
-	return longest
+	return took / runs
 }
 
 // moment returns a random delay within the duration of a command or slightly longer.
