@@ -100,18 +100,26 @@ func TestFaultPowerCall(t *testing.T) {
 			p.write("s.md", poweredDocument)
 			p.domarkx("import", "s.md")
 			p.domarkx("trust", "s")
-			for _, args := range [][]string{
-				{"fs", "write_file", "path=a.txt", "content=first"},
-				{"fs", "write_file", "path=sub/deep/b.txt", "content=second"},
-				{"place", "write_file", "path=new/c.txt", "content=third"},
-				{"git", "write_file", "path=code.txt", "content=fourth"},
-				{"git", "commit", "message=one"},
-				{"db", "execute", "sql=create table t (n)"},
-				{"db", "execute", "sql=insert into t values (42)"},
-				{"fs", "move", "from=sub", "to=moved"},
-				{"shell", "run_command", "command=for i in $(seq 30); do mkdir d$i && echo $i >d$i/f; done; ln -s d1 link; echo whole >d7/last"},
-				{"fs", "edit_file", "path=a.txt", "old_text=first", "new_text=changed"},
+			all := kind == "ext4" || soaking() // file systems differ in how changes become durable, not in how calls make them
+			for _, call := range []struct {
+				always bool
+				args   []string
+			}{
+				{all, []string{"fs", "write_file", "path=a.txt", "content=first"}},
+				{true, []string{"fs", "write_file", "path=sub/deep/b.txt", "content=second"}},
+				{all, []string{"place", "write_file", "path=new/c.txt", "content=third"}},
+				{true, []string{"git", "write_file", "path=code.txt", "content=fourth"}},
+				{true, []string{"git", "commit", "message=one"}},
+				{all, []string{"db", "execute", "sql=create table t (n)"}},
+				{all, []string{"db", "execute", "sql=insert into t values (42)"}},
+				{true, []string{"fs", "move", "from=sub", "to=moved"}},
+				{true, []string{"shell", "run_command", "command=for i in $(seq 30); do mkdir d$i && echo $i >d$i/f; done; ln -s d1 link; echo whole >d7/last"}},
+				{all, []string{"fs", "edit_file", "path=a.txt", "old_text=first", "new_text=changed"}},
 			} {
+				if !call.always {
+					continue
+				}
+				args := call.args
 				p.domarkx(append([]string{"exec", "s"}, args...)...)
 				after := p.cut(t)
 				if o := after.try("", "git-domarkx", "status"); o.code != 0 || strings.Contains(o.out, "interrupted") || strings.Contains(o.out, "dirty") {
@@ -119,23 +127,26 @@ func TestFaultPowerCall(t *testing.T) {
 				}
 			}
 			after := p.cut(t)
-			after.sound("after the power cut")
-			for path, want := range map[string]string{"fs/a.txt": "changed", "fs/moved/deep/b.txt": "second", "place/new/c.txt": "third", "git/code.txt": "fourth", "shell/link/f": "1", "shell/d7/last": "whole"} {
-				resource, name, _ := strings.Cut(path, "/")
-				if got := after.domarkx("exec", "s", resource, "read_file", "path="+name); !strings.Contains(got, want) {
+			after.intact("after the power cut")
+			live := strings.Split(after.domarkx("workspace", "path", "s"), "\n") // of fs, git, place and shell
+			want := map[string]string{live[0] + "/moved/deep/b.txt": "second", live[1] + "/code.txt": "fourth", live[3] + "/link/f": "1\n", live[3] + "/d7/last": "whole\n"}
+			if all {
+				want[live[0]+"/a.txt"], want[live[2]+"/new/c.txt"] = "changed", "third"
+				if got := after.domarkx("exec", "s", "db", "query", "sql=select n from t"); !strings.Contains(got, "42") {
+					t.Errorf("the database gives %s", got)
+				}
+			}
+			for path, want := range want {
+				if got := after.read(path); got != want {
 					t.Errorf("%s holds %q, expected %q", path, got, want)
 				}
 			}
 			if got := after.domarkx("exec", "s", "git", "log"); !strings.Contains(got, `"one"`) {
 				t.Errorf("the log of the live repository is %s", got)
 			}
-			live := strings.TrimSpace(after.domarkx("workspace", "path", "s", "git"))
-			after.at(live).git("fsck", "--strict")
-			if got := after.at(live).git("status", "--short"); got != "" {
+			after.at(live[1]).git("fsck", "--strict")
+			if got := after.at(live[1]).git("status", "--short"); got != "" {
 				t.Errorf("status of the live repository: %s", got)
-			}
-			if got := after.domarkx("exec", "s", "db", "query", "sql=select n from t"); !strings.Contains(got, "42") {
-				t.Errorf("the database gives %s", got)
 			}
 			if got := after.domarkx("workspace", "log", "s"); strings.Contains(got, "between calls") {
 				t.Errorf("the power cut became a version: %s", got)
