@@ -88,8 +88,8 @@ func (a *agentAt) hook(event string) {
 // recorded returns the texts of the agent's session in the store.
 func (a *agentAt) recorded() []string {
 	a.tb.Helper()
-	o := a.try("", "git-domarkx", "show", "claude-code/2026-01-02-message-0-of-"+a.session)
-	return regexp.MustCompile(`(?m)^message \d+ of .*$`).FindAllString(o.out, -1)
+	shown := a.shown("claude-code/2026-01-02-message-0-of-" + a.session)[0]
+	return regexp.MustCompile(`(?m)^message \d+ of .*$`).FindAllString(shown, -1)
 }
 
 // watcher returns the process that records, and whether there is one.

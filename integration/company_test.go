@@ -71,7 +71,7 @@ func expectWriters(t *testing.T, texts []string, writers, each int) {
 func TestCompanyAppend(t *testing.T) {
 	t.Parallel()
 	const writers = 8
-	each := 15
+	each := 5
 	if soaking() {
 		each = 1000
 	}
@@ -221,7 +221,7 @@ func TestCompanyMount(t *testing.T) {
 		}
 		return strings.Join(names, " ")
 	}
-	for n := range 10 {
+	for n := range 3 {
 		name := fmt.Sprintf("s%d", n)
 		if _, err := os.Stat(m.path("sessions/" + name + ".md")); !os.IsNotExist(err) {
 			t.Errorf("before the import: %v", err)

@@ -13,7 +13,7 @@ import (
 // may block forever.
 func TestWorkspaceInCompany(t *testing.T) {
 	t.Parallel()
-	const callers, each = 2, 5
+	const callers, each = 3, 2
 	s, directory := newWorked(t)
 	hub := filepath.Join(t.TempDir(), "hub.git")
 	s.git("init", "-q", "--bare", hub)

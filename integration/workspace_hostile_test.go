@@ -44,10 +44,10 @@ func (s *site) fetched(args ...string) string {
 	return filepath.Join(dir, "sh")
 }
 
-// TestWorkspaceManyFilesSoak lets a tool write ten thousand files, or a million when soaking.
+// TestWorkspaceManyFilesSoak lets a tool write three thousand files, or a million when soaking.
 func TestWorkspaceManyFilesSoak(t *testing.T) {
 	t.Parallel()
-	directories, files := 100, 100
+	directories, files := 30, 100
 	if soaking() {
 		directories = 10000
 	}
@@ -67,7 +67,7 @@ func TestWorkspaceManyFilesSoak(t *testing.T) {
 // TestWorkspaceLargeFileSoak lets a tool write a large file with holes.
 func TestWorkspaceLargeFileSoak(t *testing.T) {
 	t.Parallel()
-	size := int64(200)
+	size := int64(64)
 	if soaking() {
 		size = 2048
 	}
