@@ -119,7 +119,7 @@ func TestFaultDiskFull(t *testing.T) {
 			r.domarkx("append", "--new", "-m", "to begin with", "s")
 			outside := newSite(t)
 			failed, done := 0, 0
-			stride := 4
+			stride := max(4, test.steps/5)
 			if soaking() {
 				stride = 1
 			}
@@ -143,9 +143,9 @@ func TestFaultDiskFull(t *testing.T) {
 							t.Fatalf("step %d: the session read %q and reads %q; %s", step, was, shown, o)
 						}
 					}
-					r.domarkx("list")
-					r.domarkx("log", "s")
 				}
+				r.domarkx("list")
+				r.domarkx("log", "s")
 				free()
 				r.intact("step", step)
 				r.domarkx("append", "--new", "-m", fmt.Sprintf("after %d.", step), "s")
