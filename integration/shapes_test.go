@@ -1,10 +1,10 @@
 package integration_test
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -79,23 +79,39 @@ func cloneHere(s *site, name string, options ...string) *site {
 	return s.at(name)
 }
 
-// layOut creates the remote, with one session, and the repository.
-func (sh shape) layOut(tb testing.TB) (root, repo *site) {
-	root = newSite(tb)
-	root.git("init", "-q", "-b", "main", "../first")
-	first := root.at("../first")
+// theirs is the remote of all layouts, which the first test that needs it makes.
+var theirs struct {
+	once sync.Once
+	dir  string
+}
+
+// makeTheirs makes a bare repository with a branch and a session, beside the program under test.
+func makeTheirs(tb testing.TB) {
+	s := newSite(tb).at(program(tb))
+	s.git("init", "-q", "-b", "main", "first")
+	first := s.at("first")
 	first.write("docs/a.txt", "a\n")
 	first.write("code/b.txt", "b\n")
 	first.git("add", ".")
 	first.git("commit", "-qm", "Begin")
 	first.write("docs/a.txt", "a\nb\n")
 	first.git("commit", "-qam", "Go on")
-	root.git("clone", "-q", "--bare", "../first", "../origin.git")
-	root.at("../origin.git").git("config", "uploadpack.allowFilter", "true")
-	root.write("../theirs.md", document("theirs", 5))
-	origin := root.at("../origin.git")
-	origin.domarkx("import", root.path("../theirs.md"))
+	s.git("clone", "-q", "--bare", "first", "theirs.git")
+	origin := s.at("theirs.git")
+	origin.git("config", "uploadpack.allowFilter", "true")
+	s.write("theirs.md", document("theirs", 5))
+	origin.domarkx("import", s.path("theirs.md"))
 	origin.domarkx("append", "--new", "-m", "one more", "theirs")
+	theirs.dir = origin.dir
+}
+
+// layOut creates the remote, with one session, and the repository.
+func (sh shape) layOut(tb testing.TB) (root, repo *site) {
+	theirs.once.Do(func() { makeTheirs(tb) })
+	root = newSite(tb)
+	if err := os.CopyFS(root.path("../origin.git"), os.DirFS(theirs.dir)); err != nil {
+		tb.Fatal(err)
+	}
 	return root, sh.make(root)
 }
 
@@ -105,8 +121,9 @@ func (s *site) common() string {
 	return strings.TrimSuffix(s.git("rev-parse", "--path-format=absolute", "--git-common-dir"), "\n")
 }
 
+// TestShapes imports, changes, pulls and pushes sessions in every layout. Every other command that works on sessions runs in some of them.
 func TestShapes(t *testing.T) {
-	for _, sh := range shapes {
+	for n, sh := range shapes {
 		t.Run(sh.name, func(t *testing.T) {
 			t.Parallel()
 			root, repo := sh.layOut(t)
@@ -115,56 +132,65 @@ func TestShapes(t *testing.T) {
 			outside := newSite(t)
 			outside.write("s.md", document("s", 20))
 			before := takeCensus(t, inside)
-			exercise(t, repo, outside)
+			exercise(t, n, repo, outside)
 			expectOnlyOurs(t, inside, common, before)
-			repo.sound(sh.name)
-			root.at("../origin.git").sound(sh.name, "remote")
+			repo.intact(sh.name)
+			root.at("../origin.git").intact(sh.name, "remote")
 		})
 	}
 }
 
-// exercise runs every command that works on sessions. outside contains s.md.
-func exercise(t *testing.T, repo, outside *site) {
+// spread are commands that read, or for which the layout matters little. Two of them run in each layout.
+func spread(repo *site, doc string) []func() {
+	run := func(args ...string) func() { return func() { repo.domarkx(args...) } }
+	return []func(){
+		run("list", "--json"), run("export", "--format", "json", "s"), run("show", "--format", "json", "s~1"), run("restore", "forks/f"),
+		func() {
+			if o := repo.try("", "git-domarkx", "diff", "s~1", "s"); o.code != 1 || !strings.Contains(o.out, "+edited here") {
+				repo.tb.Errorf("%s", o)
+			}
+		}, run("log", "--json", "s"), run("show", "s#2"), run("status"),
+		run("validate", doc), run("fsck"), run("doctor"), run("rewind", "s#1"),
+		run("log", "s"), run("push"), func() {
+			if lines := strings.Count(repo.domarkx("log", "--messages", "s"), "\n"); lines != 21 {
+				repo.tb.Errorf("log --messages printed %d lines, expected 21", lines)
+			}
+		}, run("fetch"),
+	}
+}
+
+// exercise runs commands in the n-th layout. outside contains s.md.
+func exercise(t *testing.T, n int, repo, outside *site) {
 	doc := outside.path("s.md")
 	first := repo.domarkx("import", doc)
 	if want := "s\t" + repo.tip("s") + "\t20\n"; first != want {
 		t.Fatalf("import printed %q, expected %q", first, want)
 	}
-	if again := repo.domarkx("import", doc); again != first {
-		t.Errorf("importing again printed %q, expected %q", again, first)
-	}
-	if shown := repo.domarkx("show", "s"); shown != outside.read("s.md") {
+	if shown := repo.shown("s")[0]; shown != outside.read("s.md") {
 		t.Errorf("show gives other bytes than were imported: %.300q", shown)
 	}
-	repo.domarkx("append", "--new", "-m", "appended here", "s")
-	repo.must("", "git-domarkx", "log", "s")
-	if lines := strings.Count(repo.domarkx("log", "--messages", "s"), "\n"); lines != 21 {
-		t.Errorf("log --messages printed %d lines, expected 21", lines)
+	switch n % 4 {
+	case 0, 2:
+		outside.write("changed.md", outside.read("s.md")+"\n## user\n\nedited here\n")
+		repo.with("GIT_EDITOR=cp "+outside.path("changed.md")).domarkx("edit", "s")
+	case 1:
+		repo.domarkx("fork", "s#3", "forks/f")
+		repo.domarkx("rename", "forks/f", "forks/g")
+	case 3:
+		repo.domarkx("fork", "s#3", "forks/f")
+		repo.domarkx("rm", "forks/f")
 	}
-	if o := repo.try("", "git-domarkx", "diff", "s~1", "s"); o.code != 1 || !strings.Contains(o.out, "+appended here") {
-		t.Errorf("%s", o)
-	}
-	repo.domarkx("fork", "s#3", "forks/f")
-	repo.domarkx("rewind", "forks/f#1")
-	repo.domarkx("rename", "forks/f", "forks/g")
-	repo.domarkx("rm", "forks/g")
-	repo.domarkx("restore", "forks/g")
-	outside.write("changed.md", outside.read("s.md")+"\n## user\n\nedited here\n")
-	repo.with("GIT_EDITOR=cp "+outside.path("changed.md")).domarkx("edit", "s")
-	for _, args := range [][]string{
-		{"list"}, {"list", "--json"}, {"status"}, {"export", "--format", "json", "s"}, {"show", "--format", "json", "s~1"},
-		{"show", "s#2"}, {"log", "--json", "s"}, {"validate", doc}, {"fsck"}, {"gc"}, {"doctor"},
-		{"push", "origin", "--all"}, {"fetch"},
-	} {
-		repo.domarkx(args...)
-	}
+	repo.domarkx("gc")
 	repo.domarkx("pull", "origin", "theirs")
-	if shown := repo.domarkx("show", "theirs"); !strings.Contains(shown, "theirs, message 4") || !strings.Contains(shown, "one more") {
+	repo.domarkx("append", "--new", "-m", "and here", "theirs")
+	repo.domarkx("push", "origin", "--all")
+	if shown := repo.domarkx("show", "theirs"); !strings.Contains(shown, "theirs, message 4") || !strings.Contains(shown, "one more") || !strings.Contains(shown, "and here") {
 		t.Errorf("the pulled session reads %q", shown)
 	}
-	repo.domarkx("append", "--new", "-m", "and here", "theirs")
-	repo.domarkx("push")
-	repo.domarkx("rm", "theirs")
+	reads := spread(repo, doc)
+	for k := n % 8; k < len(reads); k += 8 {
+		reads[k]()
+	}
 }
 
 // TestShapesMount mounts every layout, reads and saves.
@@ -187,10 +213,10 @@ func TestShapesMount(t *testing.T) {
 			}
 			saved := outside.read("s.md") + "\n## user\n\nsaved in the mount\n"
 			m.save("sessions/s.md", saved)
-			eventually(t, "the save is a snapshot", func() bool { return repo.domarkx("show", "s") == saved })
+			eventually(t, "the save is a snapshot", func() bool { return repo.shown("s")[0] == saved })
 			m.end()
 			expectOnlyOurs(t, inside, common, before)
-			repo.sound(sh.name)
+			repo.intact(sh.name)
 		})
 	}
 }
@@ -225,133 +251,4 @@ func TestShapesGitOptions(t *testing.T) {
 	if got := root.at("repo").read(".git/config"); strings.Contains(got, "Bob") {
 		t.Errorf("git -c went into the config: %q", got)
 	}
-}
-
-// TestShapesRefused checks that the program does not write at all to a repository that it
-// cannot write correctly.
-func TestShapesRefused(t *testing.T) {
-	t.Parallel()
-	reftable := func(s *site) {
-		s.git("init", "-q", "-b", "main", "repo")
-		r := s.at("repo")
-		r.git("commit", "-q", "--allow-empty", "-m", "Begin")
-		r.git("config", "core.repositoryFormatVersion", "1")
-		r.git("config", "extensions.refStorage", "reftable")
-		r.write(".git/reftable/tables.list", "")
-		r.write(".git/HEAD", "ref: refs/heads/.invalid\n")
-	}
-	for _, test := range []struct {
-		name, word string
-		make       func(s *site)
-	}{
-		{"reftable", "reftable", reftable},
-		{"unknown extension", "extension", func(s *site) {
-			s.git("init", "-q", "-b", "main", "repo")
-			r := s.at("repo")
-			r.git("config", "core.repositoryFormatVersion", "1")
-			r.git("config", "extensions.frobnicate", "yes")
-		}},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			s := newSite(t)
-			if test.name == "reftable" && s.try("", "git", "init", "-q", "--ref-format=reftable", "probe").code == 0 {
-				t.Skip("this git reads the reftable backend")
-			}
-			test.make(s)
-			s.write("s.md", document("s", 2))
-			repo := s.at("repo")
-			before := takeCensus(t, s.dir)
-			for _, args := range [][]string{
-				{"import", "../s.md"}, {"append", "--new", "-m", "x", "s"}, {"list"}, {"show", "s"}, {"rm", "s"}, {"restore", "s"},
-				{"gc"}, {"push"}, {"fetch"}, {"pull"}, {"status"}, {"edit", "s"}, {"rename", "s", "t"}, {"mount", s.path("mnt")},
-			} {
-				o := repo.try("text\n", "git-domarkx", args...)
-				if o.code != 128 || o.out != "" || !strings.Contains(strings.ToLower(o.err), test.word) {
-					t.Errorf("expected exit 128 and a word about %s: %s", test.word, o)
-				}
-			}
-			if changed := before.changes(takeCensus(t, s.dir)); len(changed) > 0 {
-				t.Errorf("these were touched: %q", changed)
-			}
-		})
-	}
-}
-
-// TestShapesIncomplete uses sessions that Git fetched only in part.
-func TestShapesIncomplete(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct {
-		name    string
-		options []string
-	}{
-		{"without blobs", []string{"--filter=blob:none"}},
-		{"without history", []string{"--depth=1"}},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			root, _ := shapes[0].layOut(t)
-			origin := root.at("../origin.git")
-			want := origin.domarkx("show", "theirs")
-			root.git(append([]string{"clone", "-q", "--no-checkout", "file://" + origin.dir, "part"}, test.options...)...)
-			part := root.at("part")
-			part.git(append(append([]string{"fetch", "-q"}, test.options...), "origin", "refs/domarkx/sessions/*:refs/domarkx/sessions/*")...)
-			if got := part.domarkx("show", "theirs"); got != want {
-				t.Errorf("show gives %q, expected %q", got, want)
-			}
-			part.domarkx("append", "--new", "-m", "appended to a part", "theirs")
-			part.domarkx("log", "theirs")
-			part.domarkx("list")
-			origin.domarkx("append", "--new", "-m", "meanwhile there", "theirs")
-			part.domarkx("pull")
-			part.domarkx("push")
-			if got, want := part.tip("theirs"), origin.tip("theirs"); got != want {
-				t.Errorf("after the push here is %s, there %s", got, want)
-			}
-			got := part.domarkx("show", "theirs")
-			for _, text := range []string{"message 0", "message 4", "one more", "appended to a part", "meanwhile there"} {
-				if n := strings.Count(got, text); n != 1 {
-					t.Errorf("%q is %d times in the merged session:\n%s", text, n, got)
-				}
-			}
-			part.sound(test.name)
-			origin.sound(test.name, "remote")
-		})
-	}
-}
-
-// TestShapesPackedRefs removes and renames sessions after git pack-refs. Only the lines
-// of sessions in packed-refs may change.
-func TestShapesPackedRefs(t *testing.T) {
-	if os.Getenv("GIT_DEFAULT_REF_FORMAT") == "reftable" {
-		t.Skip("the reftable backend has no packed-refs")
-	}
-	t.Parallel()
-	r := newRepository(t)
-	r.git("commit", "-q", "--allow-empty", "-m", "Begin")
-	r.git("tag", "v1")
-	for i := range 3 {
-		r.domarkx("append", "--new", "-m", "x", fmt.Sprintf("s%d", i))
-	}
-	r.git("pack-refs", "--all")
-	others := func() (lines []string) {
-		for line := range strings.Lines(r.read(".git/packed-refs")) {
-			if !strings.Contains(line, "refs/domarkx") {
-				lines = append(lines, line)
-			}
-		}
-		return lines
-	}
-	before := strings.Join(others(), "")
-	r.domarkx("rm", "s0")
-	r.domarkx("rename", "s1", "renamed")
-	r.domarkx("append", "--new", "-m", "y", "s2")
-	r.domarkx("restore", "s0")
-	if got := strings.Join(others(), ""); got != before {
-		t.Errorf("packed-refs had %q, and has %q", before, got)
-	}
-	if got := r.domarkx("list"); strings.Count(got, "\n") != 3 || strings.Count(got, "\t1\t") != 2 || strings.Count(got, "\t2\t") != 1 || !strings.Contains("\n"+got, "\nrenamed\t") {
-		t.Errorf("list prints %q", got)
-	}
-	r.sound()
 }
