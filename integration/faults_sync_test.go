@@ -150,7 +150,7 @@ func TestFaultSyncOrder(t *testing.T) {
 				{"edit", "s"}, {"fork", "s#1", "f"}, {"rewind", "s#2"}, {"rename", "s", "t"}, {"rm", "t"}, {"restore", "t"},
 			} {
 				trace, out := filepath.Join(t.TempDir(), "trace"), filepath.Join(t.TempDir(), "out")
-				words := []string{"-f", "-y", "-ttt", "-s", "300", "-o", trace, "-e", "trace=" + tracedCalls,
+				words := []string{"-f", "--seccomp-bpf", "-y", "-ttt", "-s", "300", "-o", trace, "-e", "trace=" + tracedCalls,
 					"sh", "-c", `exec "$0" "$@" >` + out, filepath.Join(program(t), "git-domarkx")}
 				if o := r.try("", "strace", append(words, args...)...); o.code != 0 {
 					t.Fatalf("%q: %s", args, o)

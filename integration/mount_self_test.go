@@ -41,7 +41,7 @@ func mountTraced(t *testing.T, end func(r *site, dir string, server int)) {
 	r := newRepository(t)
 	r.domarkx("append", "--new", "-m", "text", "s")
 	dir, trace := filepath.Join(t.TempDir(), "mnt"), filepath.Join(t.TempDir(), "trace")
-	serve := r.command(t.Context(), "strace", "-f", "-o", trace, "-e", "trace=%file,clone,clone3,vfork,fork",
+	serve := r.command(t.Context(), "strace", "-f", "--seccomp-bpf", "-o", trace, "-e", "trace=%file,clone,clone3,vfork,fork",
 		filepath.Join(program(t), "git-domarkx"), "mount", "--foreground", dir)
 	var said lockedBuffer
 	serve.Stdout = &said
