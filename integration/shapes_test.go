@@ -121,7 +121,8 @@ func (s *site) common() string {
 	return strings.TrimSuffix(s.git("rev-parse", "--path-format=absolute", "--git-common-dir"), "\n")
 }
 
-// TestShapes imports, changes, pulls and pushes sessions in every layout. Every other command that works on sessions runs in some of them.
+// TestShapes imports, changes, pulls and pushes sessions in every layout. Every other command that works on sessions runs in some of
+// them. Then the layout is mounted.
 func TestShapes(t *testing.T) {
 	for n, sh := range shapes {
 		t.Run(sh.name, func(t *testing.T) {
@@ -133,6 +134,7 @@ func TestShapes(t *testing.T) {
 			outside.write("s.md", document("s", 20))
 			before := takeCensus(t, inside)
 			exercise(t, n, repo, outside)
+			t.Run("mount", func(t *testing.T) { mountShape(t, repo.under(t), outside) })
 			expectOnlyOurs(t, inside, common, before)
 			repo.intact(sh.name)
 			root.at("../origin.git").intact(sh.name, "remote")
@@ -193,32 +195,18 @@ func exercise(t *testing.T, n int, repo, outside *site) {
 	}
 }
 
-// TestShapesMount mounts every layout, reads and saves.
-func TestShapesMount(t *testing.T) {
-	t.Parallel()
+// mountShape mounts a layout, reads and saves.
+func mountShape(t *testing.T, repo, outside *site) {
 	needFUSE(t)
-	for _, sh := range shapes {
-		t.Run(sh.name, func(t *testing.T) {
-			t.Parallel()
-			_, repo := sh.layOut(t)
-			outside := newSite(t)
-			outside.write("s.md", document("s", 3))
-			repo.domarkx("import", outside.path("s.md"))
-			common := repo.common()
-			inside := filepath.Dir(common)
-			before := takeCensus(t, inside)
-			m := mountAt(t, repo, outside.path("mnt"))
-			if got := m.read("sessions/s.md"); got != outside.read("s.md") {
-				t.Errorf("the mount shows %q", got)
-			}
-			saved := outside.read("s.md") + "\n## user\n\nsaved in the mount\n"
-			m.save("sessions/s.md", saved)
-			eventually(t, "the save is a snapshot", func() bool { return repo.shown("s")[0] == saved })
-			m.end()
-			expectOnlyOurs(t, inside, common, before)
-			repo.intact(sh.name)
-		})
+	m := mountAt(t, repo, outside.path("mnt"))
+	was := repo.shown("s")[0]
+	if got := m.read("sessions/s.md"); got != was {
+		t.Errorf("the mount shows %q, expected %q", got, was)
 	}
+	saved := was + "\n## user\n\nsaved in the mount\n"
+	m.save("sessions/s.md", saved)
+	eventually(t, "the save is a snapshot", func() bool { return repo.shown("s")[0] == saved })
+	m.end()
 }
 
 // TestShapesGitOptions runs the program as users do: git [OPTIONS] domarkx.
