@@ -57,16 +57,17 @@ func (f *fleet) transcript(name string) string {
 // tmux starts a tmux session with the given pairs of options and values.
 func (f *fleet) tmux(session string, options ...string) {
 	f.tb.Helper()
+	args := []string{"-f", "/dev/null", "new-session", "-d", "-s", session, "-c", f.work, "sleep 1000"}
+	for i := 0; i < len(options); i += 2 {
+		args = append(args, ";", "set-option", "-t", "="+session+":", options[i], options[i+1])
+	}
 	eventually(f.tb, "tmux starts a session", func() bool {
-		o := f.try("", "tmux", "-f", "/dev/null", "new-session", "-d", "-s", session, "-c", f.work, "sleep 1000")
+		o := f.try("", "tmux", args...)
 		if ending := strings.Contains(o.err, "server exited") || strings.Contains(o.err, "lost server"); o.code != 0 && !ending {
 			f.tb.Fatalf("%s", o)
 		}
 		return o.code == 0 // a server ends with its last session
 	})
-	for i := 0; i < len(options); i += 2 {
-		f.must("", "tmux", "set-option", "-t", "="+session+":", options[i], options[i+1])
-	}
 }
 
 // stygian starts a stygian agent.
@@ -316,17 +317,25 @@ func TestZeusNames(t *testing.T) {
 	names := []string{"=x", "==x", "=", "@0", "%1", "+1", "-", "-x", "!", "^", "~x", "{last}", "{", "*", "?", "[x", "x*", "x ", " x", "x;", ";",
 		"x#y", "x%Hy%%", "x=y", "x'y\"z", "\u00fc", "$0", "$x", `x\y`, `\$x`}
 	f.tmux("made")
+	var args []string
 	for i, name := range names {
 		id := fmt.Sprintf("n-%d", i)
 		argument := name
 		if rest, ok := strings.CutSuffix(name, ";"); ok {
 			argument = rest + `\;`
 		}
-		tmux := f.must("", "tmux", "new-session", "-d", "-P", "-F", "#{session_id}", "-c", f.work, "-s", strings.ReplaceAll(argument, "#", "##"), "sleep 1000")
+		args = append(args, "new-session", "-d", "-P", "-F", "#{session_id}", "-c", f.work, "-s", strings.ReplaceAll(argument, "#", "##"), "sleep 1000", ";")
 		path := f.transcript(id + ".jsonl")
 		for option, value := range map[string]string{"@zeus_agent": id, "@zeus_backend": "stygian-hippeus", "@zeus_session_path": path} {
-			f.must("", "tmux", "set-option", "-t", strings.TrimSpace(tmux)+":", option, value)
+			args = append(args, "set-option", "-t", fmt.Sprintf("$%d:", i+2), option, value, ";")
 		}
+	}
+	var ids strings.Builder
+	for i := range names {
+		fmt.Fprintf(&ids, "$%d\n", i+2) // those before it are x and made
+	}
+	if got := f.must("", "tmux", args...); got != ids.String() {
+		t.Fatalf("the ids of the sessions are\n%s", got)
 	}
 	list := func() string {
 		lines := strings.Split(f.must("", "tmux", "list-sessions", "-F", "#{session_name}|#{@zeus_agent}|#{@zeus_session_path}"), "\n")
