@@ -1,7 +1,9 @@
 package integration_test
 
 import (
-	"context"
+	"bufio"
+	"bytes"
+	"encoding/json"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -15,11 +17,16 @@ import (
 	"time"
 )
 
-// A browser opens pages in Chromium, and records their requests and complaints.
+// A browser is a Chromium that opens pages. It records their requests and complaints.
 type browser struct {
 	t       *testing.T
 	proxy   *httptest.Server
 	shots   string // directory of screenshots, which stays
+	say     *os.File
+	hear    *os.File
+	heard   *bufio.Reader
+	last    int             // id of the last command
+	loaded  map[string]bool // documents that are loaded, by the id of their loader
 	mu      sync.Mutex
 	foreign []string // requests to hosts that only a page can have asked for
 }
@@ -27,9 +34,13 @@ type browser struct {
 // screenshotsVariable names the directory in which tests keep screenshots.
 const screenshotsVariable = "DOMARKX_SCREENSHOTS"
 
+// console finds the lines of a page's console in Chromium's log.
+var console = regexp.MustCompile(`(?m)^.*:CONSOLE.*$`)
+
+// newBrowser starts Chromium, and ends it with the test. The test fails for whatever a page writes to the console.
 func newBrowser(t *testing.T) *browser {
 	t.Helper()
-	b := &browser{t: t, shots: os.Getenv(screenshotsVariable)}
+	b := &browser{t: t, shots: os.Getenv(screenshotsVariable), loaded: map[string]bool{}}
 	if b.shots == "" {
 		b.shots = t.ArtifactDir()
 	}
@@ -46,73 +57,171 @@ func newBrowser(t *testing.T) *browser {
 		w.WriteHeader(http.StatusBadGateway)
 	}))
 	t.Cleanup(b.proxy.Close)
+	cmd := exec.Command("chromium", "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
+		"--user-data-dir="+t.TempDir(), "--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run",
+		"--proxy-server="+b.proxy.URL, "--enable-logging=stderr", "--remote-debugging-pipe")
+	pipe := func() (r, w *os.File) {
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r, w
+	}
+	commands, say := pipe()
+	hear, answers := pipe()
+	var log strings.Builder
+	cmd.ExtraFiles, cmd.Stderr, cmd.WaitDelay = []*os.File{commands, answers}, &log, 10*time.Second
+	b.say, b.hear, b.heard = say, hear, bufio.NewReader(hear)
+	err := cmd.Start()
+	commands.Close()
+	answers.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if !t.Failed() {
+			b.call("", "Browser.close", nil, nil)
+		} else {
+			_ = cmd.Process.Kill() // perhaps it does not answer
+		}
+		_ = cmd.Wait()
+		say.Close()
+		hear.Close()
+		for _, line := range console.FindAllString(log.String(), -1) {
+			t.Errorf("the console says: %s", line)
+		}
+		if t.Failed() {
+			t.Logf("the log of Chromium:\n%s", log.String())
+		}
+	})
 	return b
+}
+
+// maxAnswer is the timeout for an answer of Chromium.
+const maxAnswer = 2 * time.Minute
+
+// call gives Chromium a command of the DevTools protocol (https://chromedevtools.github.io/devtools-protocol/).
+func (b *browser) call(session, method string, params map[string]any, result any) {
+	b.t.Helper()
+	b.last++
+	command := map[string]any{"id": b.last, "method": method, "params": params}
+	if session != "" {
+		command["sessionId"] = session
+	}
+	data, err := json.Marshal(command)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if _, err := b.say.Write(append(data, 0)); err != nil {
+		b.t.Fatalf("%s: %v", method, err)
+	}
+	for answer := b.receive(); ; answer = b.receive() {
+		switch {
+		case answer.ID != b.last:
+		case answer.Error != nil:
+			b.t.Fatalf("%s: %s", data, answer.Error)
+		case result != nil:
+			if err := json.Unmarshal(answer.Result, result); err != nil {
+				b.t.Fatalf("%s: %v", method, err)
+			}
+			return
+		default:
+			return
+		}
+	}
+}
+
+// A devtoolsMessage is an answer, or an event.
+type devtoolsMessage struct {
+	ID            int
+	Result, Error json.RawMessage
+	Method        string
+	Params        json.RawMessage
+}
+
+func (b *browser) receive() (m devtoolsMessage) {
+	b.t.Helper()
+	err := b.hear.SetReadDeadline(time.Now().Add(maxAnswer))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	data, err := b.heard.ReadBytes(0)
+	if err == nil {
+		err = json.Unmarshal(bytes.TrimSuffix(data, []byte{0}), &m)
+	}
+	if err != nil {
+		b.t.Fatalf("Chromium does not answer: %v", err)
+	}
+	if m.Method == "Page.lifecycleEvent" {
+		var event struct{ LoaderID, Name string }
+		if err := json.Unmarshal(m.Params, &event); err != nil {
+			b.t.Fatalf("%s: %v", m.Params, err)
+		}
+		b.loaded[event.LoaderID] = b.loaded[event.LoaderID] || event.Name == "load"
+	}
+	return m
 }
 
 // A view is how a page is looked at.
 type view struct {
 	name          string
-	width, height string
-	dark          bool
+	width, height int
+	scheme        string
 }
 
-// views are the ways in which pages are looked at: on a screen, in the dark, and on a phone,
-// which is as narrow as Chromium's windows can be.
-var views = []view{{"light", "1000", "2000", false}, {"dark", "1000", "2000", true}, {"phone", "500", "2000", false}}
+// views are the ways in which pages are looked at: on a screen, in the dark, and on a phone.
+var views = []view{{"light", 1000, 2000, "light"}, {"dark", 1000, 2000, "dark"}, {"phone", 500, 2000, "light"}}
 
-// console finds the lines of a page's console in Chromium's log.
-var console = regexp.MustCompile(`(?m)^.*:CONSOLE.*$`)
-
-// open opens a page in some views, keeps the screenshots, and returns the document as it became.
+// open opens a page, looks at it in some views, keeps the screenshots, and returns the document as it became. It fails for what the
+// page asks of other hosts.
 func (b *browser) open(name, url string, views ...view) string {
 	b.t.Helper()
+	var target struct{ TargetID string }
+	b.call("", "Target.createTarget", map[string]any{"url": "about:blank"}, &target)
+	var attached struct{ SessionID string }
+	b.call("", "Target.attachToTarget", map[string]any{"targetId": target.TargetID, "flatten": true}, &attached)
+	page := func(method string, params map[string]any, result any) {
+		b.t.Helper()
+		b.call(attached.SessionID, method, params, result)
+	}
+	keep := func(file string, data []byte) {
+		b.t.Helper()
+		if err := os.WriteFile(filepath.Join(b.shots, file), data, 0o666); err != nil || len(data) < 4<<10 {
+			b.t.Errorf("%s has %d bytes, %v", file, len(data), err)
+		}
+	}
+	page("Page.enable", nil, nil)
+	page("Page.setLifecycleEventsEnabled", map[string]any{"enabled": true}, nil)
+	var opened struct{ LoaderID, ErrorText string }
+	page("Page.navigate", map[string]any{"url": url}, &opened)
+	if opened.ErrorText != "" {
+		b.t.Fatalf("%s: %s", url, opened.ErrorText)
+	}
+	for !b.loaded[opened.LoaderID] {
+		b.receive()
+	}
 	for _, v := range views {
-		shot := filepath.Join(b.shots, name+"-"+v.name+".png")
-		args := []string{"--window-size=" + v.width + "," + v.height, "--screenshot=" + shot, url}
-		if v.dark {
-			args = append([]string{"--blink-settings=preferredColorScheme=0"}, args...)
-		}
-		b.run(args...)
-		if info, err := os.Stat(shot); err != nil || info.Size() < 4<<10 {
-			b.t.Errorf("%s: no screenshot: %v", name, err)
-		}
+		page("Emulation.setDeviceMetricsOverride", map[string]any{"width": v.width, "height": v.height, "deviceScaleFactor": 1, "mobile": false}, nil)
+		page("Emulation.setEmulatedMedia", map[string]any{"features": []map[string]string{{"name": "prefers-color-scheme", "value": v.scheme}}}, nil)
+		var shot struct{ Data []byte }
+		page("Page.captureScreenshot", map[string]any{"format": "png"}, &shot)
+		keep(name+"-"+v.name+".png", shot.Data)
 	}
-	if len(views) == 1 {
-		return b.run("--dump-dom", url)
+	if len(views) > 1 {
+		var print struct{ Data []byte }
+		page("Page.printToPDF", map[string]any{"displayHeaderFooter": false}, &print)
+		keep(name+".pdf", print.Data)
 	}
-	pdf := filepath.Join(b.shots, name+".pdf")
-	b.run("--no-pdf-header-footer", "--print-to-pdf="+pdf, url)
-	if info, err := os.Stat(pdf); err != nil || info.Size() < 4<<10 {
-		b.t.Errorf("%s: no print: %v", name, err)
-	}
-	return b.run("--dump-dom", url)
-}
-
-// run runs Chromium once, fails for whatever a page writes to the console or asks of other
-// hosts, and returns what Chromium prints.
-func (b *browser) run(args ...string) string {
-	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.t.Context(), 2*time.Minute)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, "chromium", append([]string{"--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
-		"--user-data-dir=" + b.t.TempDir(), "--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run",
-		"--proxy-server=" + b.proxy.URL, "--enable-logging=stderr"}, args...)...)
-	var out, log strings.Builder
-	cmd.Stdout, cmd.Stderr = &out, &log
-	cmd.WaitDelay = 10 * time.Second
-	if err := cmd.Run(); err != nil {
-		b.t.Errorf("chromium %s: %v\n%s", args, err, log.String())
-	}
-	for _, line := range console.FindAllString(log.String(), -1) {
-		b.t.Errorf("the console says: %s", line)
-	}
+	var dom struct{ Result struct{ Value string } }
+	page("Runtime.evaluate", map[string]any{"expression": "document.documentElement.outerHTML"}, &dom)
+	b.call("", "Target.closeTarget", map[string]any{"targetId": target.TargetID}, nil)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if len(b.foreign) > 0 {
-		b.t.Errorf("the page asked for %q", b.foreign)
+		b.t.Errorf("%s asked for %q", name, b.foreign)
 		b.foreign = nil
 	}
-	return out.String()
+	return dom.Result.Value
 }
 
 // hostilePage is a session that does what pages should survive.
@@ -125,23 +234,31 @@ const hostilePage = "---\ntitle: \"</title><script>document.title='taken'</scrip
 	"```tool-call\n{\"resource\": \"<b>\", \"tool\": \"</summary><script>alert(1)</script>\", \"arguments\": {\"command\": \"</pre><script>alert(1)</script>\"}}\n```\n\n" +
 	"```tool-result\n{\"ok\": true, \"result\": \"</code><img src=https://evil.example/h.png>\"}\n```\n\n```diff\n@@ -1 +1 @@\n-<script>\n+</script>\n```\n\nDone.\n"
 
-// TestPageInBrowser opens an exported page in Chromium: it runs nothing, asks for nothing
-// and has nothing to complain of.
-func TestPageInBrowser(t *testing.T) {
-	t.Parallel()
+// inBrowser opens the pages of a site in Chromium, and an exported page, which runs nothing, asks for nothing and has nothing to
+// complain of.
+func inBrowser(t *testing.T, w *webSite) {
 	b := newBrowser(t)
-	dir := t.TempDir()
-	s := newScratch(t, dir)
-	s.write("hostile.md", hostilePage)
-	s.domarkx("import", "--format", "md", "hostile.md")
-	s.domarkx("export", "--format", "html", "-o", "hostile.html", "hostile")
-	dom := b.open("page", "file://"+filepath.Join(dir, "hostile.html"), views...)
+	page := filepath.Join(t.TempDir(), "hostile.html")
+	w.domarkx("export", "--format", "html", "-o", page, "hostile")
+	dom := b.open("page", "file://"+page, views...)
 	if !strings.Contains(dom, "&lt;/title&gt;&lt;script&gt;document.title='taken'&lt;/script&gt;</title>") || !strings.Contains(dom, `<img alt="ok" src="data:image/png`) {
 		t.Errorf("the page became\n%s", dom)
 	}
 	for _, never := range []string{"<script", "<iframe", "<svg", "<link", `src="http`} {
 		if strings.Contains(dom, never) {
 			t.Errorf("the page has %s", never)
+		}
+	}
+	token := "token=" + strings.SplitN(w.address, "token=", 2)[1]
+	version := "/v/" + strings.TrimSpace(w.run("git", "rev-parse", "refs/domarkx/workspaces/files"))
+	for name, path := range map[string]string{"web-list": "/?", "web-search": "/?q=export&", "web-session": "/s/hostile?", "web-log": "/log/files?", "web-file": version + "/files/src/main.go?", "web-changes": strings.Replace(version, "/v/", "/c/", 1) + "?"} {
+		looks := views
+		if name != "web-list" && name != "web-session" {
+			looks = views[:1]
+		}
+		dom := b.open(name, w.base+path+token, looks...)
+		if !strings.Contains(dom, `<nav class="site">`) || strings.Contains(dom, "<h1>Forbidden") {
+			t.Errorf("%s became\n%s", name, dom)
 		}
 	}
 }

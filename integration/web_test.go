@@ -100,9 +100,13 @@ func shown(t *testing.T) *scratch {
 	t.Helper()
 	s := newScratch(t, t.TempDir())
 	s.write("hostile.md", hostilePage)
-	s.domarkx("import", "--format", "md", "hostile.md")
 	s.write("files.md", "---\ntitle: Files of a session\n---\n\n## user\n\nWrite.\n\n```workspace-config\nresources:\n  - type: filesystem\n    id: files\n```\n")
-	s.domarkx("import", "files.md")
+	var long strings.Builder
+	for k := range 700 {
+		fmt.Fprintf(&long, "## user\n\nprompt %d\n\n", k)
+	}
+	s.write("long.md", long.String())
+	s.domarkx("import", "--format", "md", "hostile.md", "files.md", "long.md")
 	s.domarkx("trust", "files")
 	for _, f := range [][2]string{{"src/main.go", "package main\n\n// <script>alert(1)</script>\n"}, {"logo.svg", `<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>`}, {"page.html", "<!DOCTYPE html><script>alert(1)</script>"}, {"src/main.go", "package other\n"}} {
 		s.domarkx("exec", "--yes", "files", "files", "write_file", "path="+f[0], "content="+f[1])
@@ -111,12 +115,6 @@ func shown(t *testing.T) *scratch {
 	s.domarkx("import", "--as", "kept", "--attach", "kept.svg", "files.md")
 	s.domarkx("append", "--new", "-m", "Why does the **export** lack days?", "team/day-one's&co")
 	s.domarkx("append", "--role", "assistant", "-m", "It reads `UTC` only.", "team/day-one's&co")
-	var long strings.Builder
-	for k := range 700 {
-		fmt.Fprintf(&long, "## user\n\nprompt %d\n\n", k)
-	}
-	s.write("long.md", long.String())
-	s.domarkx("import", "long.md")
 	return s
 }
 
@@ -220,11 +218,22 @@ func TestWebGuard(t *testing.T) {
 	}
 }
 
-// TestWebPages follows all links from the first page, and checks that every page is there and
-// harmless.
-func TestWebPages(t *testing.T) {
+// TestWeb looks at the pages of one repository in different ways.
+func TestWeb(t *testing.T) {
 	t.Parallel()
 	w := newWebSite(shown(t))
+	for name, look := range map[string]func(*testing.T, *webSite){"pages": webPages, "files": webFiles, "browser": inBrowser} {
+		t.Run(name, func(t *testing.T) {
+			scratch, site := *w.scratch, *w
+			scratch.t, site.scratch = t, &scratch
+			look(t, &site)
+		})
+	}
+}
+
+// webPages follows all links from the first page, and checks that every page is there and
+// harmless.
+func webPages(t *testing.T, w *webSite) {
 	pages := map[string]string{}
 	queue := []string{"/", "/?q=export", "/?q=%3Cscript%3E", "/?agent=none", "/?sort=name", "/?q=%22", "/w/"}
 	for len(queue) > 0 {
@@ -329,10 +338,8 @@ func TestWebOpens(t *testing.T) {
 	}
 }
 
-// TestWebFiles checks that files of a version and attachments are sent so that nothing in them runs.
-func TestWebFiles(t *testing.T) {
-	t.Parallel()
-	w := newWebSite(shown(t))
+// webFiles checks that files of a version and attachments are sent so that nothing in them runs.
+func webFiles(t *testing.T, w *webSite) {
 	version := "/v/" + strings.TrimSpace(w.run("git", "rev-parse", "refs/domarkx/workspaces/files")) + "/files/"
 	_, page, _ := w.get("/s/kept")
 	kept := regexp.MustCompile(`href="(/a/kept\?[^"]*)"`).FindStringSubmatch(page)
@@ -409,24 +416,5 @@ func TestWebLive(t *testing.T) {
 	s.domarkx("rewind", "talk#0")
 	if event := next("event: "); event != "changed" {
 		t.Errorf("event %q", event)
-	}
-}
-
-// TestWebInBrowser opens the pages in Chromium.
-func TestWebInBrowser(t *testing.T) {
-	t.Parallel()
-	w := newWebSite(shown(t))
-	b := newBrowser(t)
-	token := "token=" + strings.SplitN(w.address, "token=", 2)[1]
-	version := "/v/" + strings.TrimSpace(w.run("git", "rev-parse", "refs/domarkx/workspaces/files"))
-	for name, path := range map[string]string{"web-list": "/?", "web-search": "/?q=export&", "web-session": "/s/hostile?", "web-log": "/log/files?", "web-file": version + "/files/src/main.go?", "web-changes": strings.Replace(version, "/v/", "/c/", 1) + "?"} {
-		looks := views
-		if name != "web-list" && name != "web-session" {
-			looks = views[:1]
-		}
-		dom := b.open(name, w.base+path+token, looks...)
-		if !strings.Contains(dom, `<nav class="site">`) || strings.Contains(dom, "<h1>Forbidden") {
-			t.Errorf("%s became\n%s", name, dom)
-		}
 	}
 }
