@@ -8,8 +8,7 @@ import (
 	"testing"
 )
 
-// completionSite returns a repository with the session talk, which has four messages, the
-// workspace box, a directory and a file.
+// completionSite returns a repository with the session talk, which has four messages, a directory and a file.
 func completionSite(t *testing.T) *site {
 	t.Helper()
 	needProgram(t, "bash", "zsh", "fish")
@@ -21,19 +20,15 @@ func completionSite(t *testing.T) *site {
 	s.write("talk.md", string(sample))
 	s.domarkx("import", "talk.md")
 	s.domarkx("append", "--new", "-m", "one more", "talk")
-	s.write("box.md", strings.ReplaceAll("'''workspace-config\nresources:\n  - {type: filesystem, id: disk}\n'''\n\n## user\n\nGo.\n", "'''", "```"))
-	s.domarkx("import", "box.md")
-	s.domarkx("exec", "--yes", "box", "disk", "write_file", "path=a", "content=b")
-	s.git("remote", "add", "origin", "../origin.git")
 	s.write("directory/note.txt", "")
 	return s
 }
 
 // completions maps command lines after "git domarkx" to words that the shell must offer
-// for the last word, and words that it must not offer.
+// for the last word, and words that it must not offer. The program says what may come next, of which git-domarkx/complete_test.go and
+// completion_test.go have all kinds; these are those that a shell splits, selects or inserts in another way.
 func completions(s *site) map[string]struct{ want, not []string } {
 	oid := strings.TrimSpace(s.git("rev-parse", "--short=10", "refs/domarkx/sessions/talk"))
-	version := strings.TrimSpace(s.git("rev-parse", "--short=10", "refs/domarkx/workspaces/box"))
 	return map[string]struct{ want, not []string }{
 		"":                         {[]string{"import", "list", "unmount"}, []string{"talk", "talk.md", "__complete"}},
 		"re":                       {[]string{"rename", "restore", "rewind"}, []string{"list", "rm"}},
@@ -43,24 +38,13 @@ func completions(s *site) map[string]struct{ want, not []string } {
 		"show talk@":               {[]string{"talk@" + oid}, nil},
 		"rewind talk@" + oid[:4]:   {[]string{"talk@" + oid}, nil},
 		"log --m":                  {[]string{"--messages"}, []string{"--json"}},
-		"completion f":             {[]string{"fish"}, []string{"bash"}},
-		"append --role a":          {[]string{"assistant"}, []string{"user"}},
 		"export --format a":        {[]string{"agent-chatter"}, []string{"pi"}},
 		"export --format=a":        {[]string{"--format=agent-chatter"}, []string{"--format=pi"}},
-		"push o":                   {[]string{"origin"}, []string{"talk"}},
 		"import t":                 {[]string{"talk.md"}, []string{"talk"}},
 		"mount d":                  {[]string{"directory"}, nil},
 		"workspace ":               {[]string{"attach", "log", "show"}, []string{"import", "talk"}},
-		"workspace log b":          {[]string{"box"}, []string{"box.md"}},
-		"workspace show box@":      {[]string{"box@" + version}, nil},
-		"workspace path box ":      {[]string{"disk"}, []string{"box"}},
-		"exec box d":               {[]string{"disk"}, []string{"box"}},
-		"workspace attach talk b":  {[]string{"box"}, []string{"talk"}},
-		"-q workspace log --j":     {[]string{"--json"}, []string{"--messages"}},
-		"append -m text t":         {[]string{"talk"}, nil},
-		"help wor":                 {[]string{"workspace"}, []string{"import"}},
 		"show talk ":               {nil, []string{"talk", "talk.md"}},
-		"workspace log -- b":       {[]string{"box"}, nil},
+		"show -- t":                {[]string{"talk"}, nil},
 		"no-such-command and more": {nil, []string{"talk", "talk.md"}},
 	}
 }
@@ -68,8 +52,8 @@ func completions(s *site) map[string]struct{ want, not []string } {
 // checkCompletions installs the completion of a shell. It then runs a program that
 // completes the command lines in its arguments and prints "== LINE" and the offered words
 // for each.
-func checkCompletions(t *testing.T, shell, installed, capture string, run ...string) {
-	s := completionSite(t)
+func checkCompletions(s *site, shell, installed, capture string, run ...string) {
+	t := s.tb
 	s.write(filepath.Join(".shell", installed), s.must("", "git-domarkx", "completion", shell))
 	cases := completions(s)
 	lines := []string{"git-domarkx re", "git-domarkx show talk#", "git-domarkx export --format=a", "git -C . domarkx re", "git -C . domarkx export --format a"}
@@ -124,22 +108,14 @@ done
 zpty -d b
 `
 
-func TestBashCompletion(t *testing.T) {
-	t.Parallel()
-	checkCompletions(t, "bash", "git-domarkx.bash", bashCapture, "zsh", "-f", ".shell/capture")
-}
-
-func TestFishCompletion(t *testing.T) {
-	t.Parallel()
-	checkCompletions(t, "fish", "git-domarkx.fish", `
+const fishCapture = `
 source .shell/git-domarkx.fish
 for line in $argv
     echo "== $line"
     complete -C $line | string split -f1 \t
 end
 true
-`, "fish", ".shell/capture")
-}
+`
 
 // zshCapture completes in a zsh on a pseudo-terminal, because its completion needs one,
 // and prints the words that zsh would add. Zsh clears compprefuncs after each use.
@@ -170,7 +146,16 @@ done
 zpty -d z
 `
 
-func TestZshCompletion(t *testing.T) {
+func TestCompletion(t *testing.T) {
 	t.Parallel()
-	checkCompletions(t, "zsh", "_git-domarkx", zshCapture, "zsh", "-f", ".shell/capture")
+	s := completionSite(t)
+	t.Run("bash", func(t *testing.T) {
+		checkCompletions(s.under(t), "bash", "git-domarkx.bash", bashCapture, "zsh", "-f", ".shell/capture")
+	})
+	t.Run("fish", func(t *testing.T) {
+		checkCompletions(s.under(t), "fish", "git-domarkx.fish", fishCapture, "fish", ".shell/capture")
+	})
+	t.Run("zsh", func(t *testing.T) {
+		checkCompletions(s.under(t), "zsh", "_git-domarkx", zshCapture, "zsh", "-f", ".shell/capture")
+	})
 }
