@@ -25,8 +25,8 @@ func completionSite(t *testing.T) *site {
 }
 
 // completions maps command lines after "git domarkx" to words that the shell must offer
-// for the last word, and words that it must not offer. The program says what may come next, of which git-domarkx/complete_test.go and
-// completion_test.go have all kinds; these are those that a shell splits, selects or inserts in another way.
+// for the last word, and words that it must not offer. The program says what may come next; git-domarkx/complete_test.go and
+// completion_test.go check that for all kinds of arguments. These lines differ in how a shell splits, selects or inserts words.
 func completions(s *site) map[string]struct{ want, not []string } {
 	oid := strings.TrimSpace(s.git("rev-parse", "--short=10", "refs/domarkx/sessions/talk"))
 	return map[string]struct{ want, not []string }{

@@ -40,7 +40,7 @@ func zstdFrame(window int, content ...string) []byte {
 	return b.Bytes()
 }
 
-// sameStream compares what two streams have, of which at most a part is in memory.
+// sameStream compares two streams. It holds only a part of each in memory. It returns where they differ.
 func sameStream(a, b io.Reader) (same bool, at int, err error) {
 	var pieces [2][64 << 10]byte
 	for {
