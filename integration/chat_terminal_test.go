@@ -60,11 +60,11 @@ func (term *terminal) screen() string {
 func (term *terminal) shows(want string) {
 	term.t.Helper()
 	deadline := time.Now().Add(30 * time.Second)
-	for !strings.Contains(term.screen(), want) {
+	for wait := 10 * time.Millisecond; !strings.Contains(term.screen(), want); wait = min(2*wait, 200*time.Millisecond) { // each look starts tmux
 		if time.Now().After(deadline) {
 			term.t.Fatalf("the terminal never showed %q:\n%s", want, term.screen())
 		}
-		time.Sleep(20 * time.Millisecond)
+		time.Sleep(wait)
 	}
 }
 
