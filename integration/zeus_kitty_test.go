@@ -63,6 +63,9 @@ func (f *fleet) kitty(id, name string, env ...string) {
 	start(f.tb, cmd)
 	address := fmt.Sprintf("%s-%d", strings.TrimSuffix(strings.TrimSpace(f.git("config", "domarkx.zeus.kitty")), "-*"), cmd.Process.Pid)
 	eventually(f.tb, "kitty listens", func() bool {
+		if _, err := os.Stat(strings.TrimPrefix(address, "unix:")); err != nil { // starting "kitty @" is much more work
+			return false
+		}
 		ctx, cancel := context.WithTimeout(context.Background(), maxRun)
 		defer cancel()
 		out, err := f.command(ctx, "kitty", "@", "--to", address, "ls").Output()
@@ -107,16 +110,10 @@ func TestZeusKitty(t *testing.T) {
 		t.Errorf("started so:\n%s", got)
 	}
 	f.expect(1, []string{"restore", name}, "k-1 | kitty | failed | *", "h-1 | hoplite | failed | *")
-	f.expect(0, []string{"restore", "--if-running=replace", name}, "k-1 | kitty | restored | *", "h-1 | hoplite | restored | *")
-	if got := f.started("k-1"); got != want {
-		t.Errorf("started again so:\n%s", got)
-	}
-	f.expect(0, []string{"save", "--close"}, "k-1 | kitty | saved | *", "h-1 | hoplite | saved | *")
-
 	f.write("moved.json", strings.ReplaceAll(snapshot, `"cwd": "`+f.work+`"`, `"cwd": "/none"`))
-	o := f.expect(0, []string{"restore", f.path("moved.json")}, "k-1 | kitty | restored | *", "h-1 | hoplite | restored | *")
+	o := f.expect(0, []string{"restore", "--if-running=replace", f.path("moved.json")}, "k-1 | kitty | restored | *", "h-1 | hoplite | restored | *")
 	if got := f.started("k-1"); got != strings.Replace(want, f.work+"\nZEUS", f.home()+"\nZEUS", 1) || strings.Count(o.err, `its directory "/none" does not exist`) != 2 {
-		t.Errorf("without their directory started so:\n%s\n%s", got, o)
+		t.Errorf("without their directory started again so:\n%s\n%s", got, o)
 	}
 	f.expect(0, []string{"save", "--close"}, "k-1 | kitty | saved | *", "h-1 | hoplite | saved | *")
 
