@@ -15,8 +15,8 @@
 // Tools connect as a role that owns the database and has no other privileges, so SQL can reach neither files nor programs.
 //
 // With a dsn, the database is an existing one of the user. git config domarkx.allowDSN must allow it; it must be of
-// PostgreSQL 15 or later and owned by a role whose statements cannot leave the database. The program pg_dump must be
-// installed, of the server's version or later. Forks and replays use a private server instead.
+// PostgreSQL 15 or later and owned by a role whose statements cannot leave the database. The programs pg_dump and
+// pg_restore must be installed, of the server's version or later. Forks and replays use a private server instead.
 //
 // Each call has its own connection. The statements of an execute take effect together or not at
 // all, unless they control transactions themselves.

@@ -25,24 +25,35 @@ import (
 // databases of different roles would give different versions, which other roles could not load. It writes the settings of a
 // database only together with CREATE DATABASE and the database's name, so other queries read these.
 func (r *resource) dump(ctx context.Context, snapshot string) ([2][]byte, error) {
-	program, env, err := r.database.dumper(ctx)
+	directory, env, err := r.database.dumper(ctx)
+	if err != nil {
+		return [2][]byte{}, err
+	}
+	run := func(ctx context.Context, in []byte, program string, args ...string) ([]byte, error) {
+		// The loading role owns everything. Tablespaces belong to the server, and a version may be loaded on another one.
+		cmd := exec.CommandContext(ctx, filepath.Join(directory, program), append(args, "--no-owner", "--no-privileges", "--no-tablespaces")...)
+		cmd.Env, cmd.Stdin = env, bytes.NewReader(in)
+		var out, problems bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &out, &problems
+		if err := cmd.Run(); err != nil {
+			return nil, fmt.Errorf("read the schema with %s: %w: %s", program, err, tail(problems.Bytes()))
+		}
+		return out.Bytes(), nil
+	}
+	// The server answers pg_dump once, and pg_restore, which needs no server, writes each section of that.
+	archive, err := run(ctx, nil, "pg_dump", "--format=custom", "--section=pre-data", "--section=post-data", "--snapshot="+snapshot, "--encoding=UTF8",
+		"--no-password", "--no-subscriptions", "--no-security-labels", "--no-blobs")
 	if err != nil {
 		return [2][]byte{}, err
 	}
 	var sections [2][]byte
 	both, ctx := errgroup.WithContext(ctx)
 	for i, section := range []string{"pre-data", "post-data"} {
-		both.Go(func() (err error) {
-			// The loading role owns everything. Tablespaces belong to the server, and a version may be loaded on another one.
-			cmd := exec.CommandContext(ctx, program, "--section="+section, "--snapshot="+snapshot, "--encoding=UTF8", "--no-password",
-				"--no-owner", "--no-privileges", "--no-tablespaces", "--no-subscriptions", "--no-security-labels", "--no-blobs")
-			cmd.Env = env
-			var out, problems bytes.Buffer
-			cmd.Stdout, cmd.Stderr = &out, &problems
-			if err := cmd.Run(); err != nil {
-				return fmt.Errorf("read the schema with pg_dump: %w: %s", err, tail(problems.Bytes()))
+		both.Go(func() error {
+			out, err := run(ctx, archive, "pg_restore", "--file=-", "--section="+section)
+			if err == nil {
+				sections[i], err = body(out)
 			}
-			sections[i], err = body(out.Bytes())
 			return err
 		})
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strconv"
 
 	"github.com/domarkx/domarkx/format/domarkx"
@@ -35,11 +34,11 @@ AND pg_has_role(current_user, oid, 'member')`)
 }
 
 func (e *external) dumper(ctx context.Context) (string, []string, error) {
-	directory, err := programs(places, "", "pg_dump")
+	directory, err := programs(places, "", "pg_dump", "pg_restore")
 	if err != nil {
 		return "", nil, err
 	}
-	return filepath.Join(directory, "pg_dump"), dumpEnvironment(e.config), nil
+	return directory, dumpEnvironment(e.config), nil
 }
 
 // dumpEnvironment returns the environment that names the database to pg_dump (PostgreSQL manual,

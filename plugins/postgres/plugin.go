@@ -63,8 +63,8 @@ type resource struct {
 type store interface {
 	// connect opens a connection for a purpose, and starts the server if necessary.
 	connect(ctx context.Context, as purpose) (*connection, error)
-	// dumper returns the program pg_dump and its environment.
-	dumper(ctx context.Context) (program string, env []string, err error)
+	// dumper returns the directory of pg_dump and pg_restore, and their environment.
+	dumper(ctx context.Context) (directory string, env []string, err error)
 	// replace calls fill with a connection in a transaction in which the database is empty. The roles must exist.
 	replace(ctx context.Context, roles []string, fill func(*connection) error) error
 	// shared reports whether other programs may change the database.

@@ -13,7 +13,7 @@ import (
 // itself have numbers below 16384; of those, only the schema public, 2200, belongs to users.
 const objectsSQL = `WITH me AS (
   SELECT CASE WHEN r.rolsuper THEN d.datdba ELSE r.oid END AS oid FROM pg_roles r, pg_database d WHERE r.rolname = current_user AND d.datname = current_database()
-), owned (class, oid, owner) AS (
+), owned AS (SELECT * FROM (
   SELECT 'pg_class'::regclass::oid, oid, relowner FROM pg_class WHERE relkind IN ('r', 'v', 'm', 'f', 'p', 'S') AND relpersistence <> 't'
   UNION ALL SELECT 'pg_proc'::regclass, oid, proowner FROM pg_proc p WHERE NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'i') -- of a range
   UNION ALL SELECT 'pg_type'::regclass, t.oid, typowner FROM pg_type t LEFT JOIN pg_class c ON c.oid = typrelid WHERE typtype IN ('d', 'e', 'r', 'p') OR typtype = 'b' AND typcategory <> 'A' OR c.relkind = 'c'
@@ -31,11 +31,11 @@ const objectsSQL = `WITH me AS (
   UNION ALL SELECT 'pg_statistic_ext'::regclass, oid, stxowner FROM pg_statistic_ext
   UNION ALL SELECT 'pg_publication'::regclass, oid, pubowner FROM pg_publication
   UNION ALL SELECT 'pg_event_trigger'::regclass, oid, evtowner FROM pg_event_trigger
-), objects AS (
+) o (class, oid, owner) WHERE oid >= 16384 OR class = 'pg_namespace'::regclass AND oid = 2200), objects AS (
   SELECT o.*, i.type, i.identity, o.class = 'pg_namespace'::regclass AND i.identity = 'public' AND o.owner <> me.oid AS public,
     EXISTS (SELECT FROM pg_depend d WHERE d.classid = o.class AND d.objid = o.oid AND d.objsubid = 0 AND d.deptype = 'e') AS extension
   FROM me, owned o, pg_identify_object(o.class, o.oid, 0) i
-  WHERE (o.oid >= 16384 OR o.class = 'pg_namespace'::regclass AND o.oid = 2200) AND coalesce(i.schema, '') !~ '^pg_'
+  WHERE coalesce(i.schema, '') !~ '^pg_'
 ), intruders AS (
   SELECT i.type, i.identity FROM owned o, pg_identify_object(o.class, o.oid, 0) i WHERE o.oid >= 16384 AND i.schema IN ('pg_catalog', 'information_schema')
     AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = o.class AND d.objid = o.oid AND d.objsubid = 0 AND d.deptype = 'e')
@@ -50,7 +50,7 @@ UNION ALL SELECT type || ' ' || identity, 'is in a schema of PostgreSQL''s own' 
 UNION ALL SELECT type || ' ' || identity, 'only superusers can make' FROM objects o WHERE NOT extension AND (class IN ('pg_opclass'::regclass, 'pg_opfamily'::regclass, 'pg_language'::regclass)
   OR EXISTS (SELECT FROM pg_type t WHERE o.class = 'pg_type'::regclass AND t.oid = o.oid AND t.typtype IN ('b', 'p'))
   OR EXISTS (SELECT FROM pg_aggregate a WHERE o.class = 'pg_proc'::regclass AND a.aggfnoid = o.oid AND 'internal'::regtype IN (a.aggtranstype, a.aggmtranstype))
-  OR EXISTS (SELECT FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang WHERE o.class = 'pg_proc'::regclass AND p.oid = o.oid AND (p.proleakproof OR NOT l.lanpltrusted AND l.lanname <> 'internal' AND l.lanname <> 'sql' OR l.lanname = 'internal' AND p.prokind <> 'a')))
+  OR EXISTS (SELECT FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang WHERE o.class = 'pg_proc'::regclass AND p.oid = o.oid AND p.oid >= 16384 AND (p.proleakproof OR NOT l.lanpltrusted AND l.lanname <> 'internal' AND l.lanname <> 'sql' OR l.lanname = 'internal' AND p.prokind <> 'a')))
 UNION ALL SELECT i.type || ' ' || i.identity, 'only superusers can make' FROM (SELECT 'pg_am'::regclass::oid AS class, oid FROM pg_am UNION ALL SELECT 'pg_ts_parser'::regclass, oid FROM pg_ts_parser
   UNION ALL SELECT 'pg_ts_template'::regclass, oid FROM pg_ts_template UNION ALL SELECT 'pg_transform'::regclass, oid FROM pg_transform
   UNION ALL SELECT 'pg_cast'::regclass, c.oid FROM me, pg_cast c JOIN pg_type f ON f.oid = castsource JOIN pg_type t ON t.oid = casttarget WHERE castmethod = 'b' OR me.oid NOT IN (f.typowner, t.typowner)) o,

@@ -51,7 +51,7 @@ func openServer(env domarkx.Env) (store, error) {
 	if s.state, err = s.readState(); err != nil {
 		return nil, err
 	}
-	if s.bin, err = programs(places, s.major(), "initdb", "postgres", "pg_dump"); err != nil {
+	if s.bin, err = programs(places, s.major(), "initdb", "postgres", "pg_dump", "pg_restore"); err != nil {
 		return nil, fmt.Errorf("a private server: %w", err)
 	}
 	return s, s.removeSocket()
@@ -83,10 +83,7 @@ func (s *server) run(ctx context.Context) error {
 	if err := s.start(ctx); err != nil {
 		return err
 	}
-	if err := s.prepare(ctx); err != nil {
-		return fmt.Errorf("prepare the PostgreSQL server in %q: %w", s.data(), err)
-	}
-	return nil
+	return s.prepare(ctx)
 }
 
 // initialize creates the server's files, if they do not exist.
@@ -126,14 +123,17 @@ func (s *server) initialize(ctx context.Context) error {
 	return os.Rename(fresh, s.data())
 }
 
-// prepare creates the role and the database, and repairs the effects of a kill or a statement on the role.
+// prepare waits until the server answers, creates the role and the database, and repairs the effects of a kill or a
+// statement on the role.
 func (s *server) prepare(ctx context.Context) error {
-	c, err := s.to(ctx, superuser, "postgres")
+	c, err := s.await(ctx)
 	if err != nil {
 		return err
 	}
-	err = s.prepareWith(ctx, c)
-	return errors.Join(err, c.end(ctx))
+	if err = errors.Join(s.prepareWith(ctx, c), c.end(ctx)); err != nil {
+		return fmt.Errorf("prepare the PostgreSQL server in %q: %w", s.data(), err)
+	}
+	return nil
 }
 
 func (s *server) prepareWith(ctx context.Context, c *connection) error {
@@ -170,8 +170,11 @@ func (s *server) prepareWith(ctx context.Context, c *connection) error {
 	return s.nameLost(ctx, c)
 }
 
+// strategy is how the server copies template0, "" for its own choice. Only tests choose.
+var strategy = ""
+
 func create(name string) string {
-	return "CREATE DATABASE " + name + " OWNER " + toolRole + " TEMPLATE template0"
+	return "CREATE DATABASE " + name + " OWNER " + toolRole + " TEMPLATE template0" + strategy
 }
 
 // drop removes a database if it exists. Its owner may have made it a template, which PostgreSQL would not remove.
@@ -232,12 +235,9 @@ func (s *server) connect(ctx context.Context, as purpose) (*connection, error) {
 // revive repairs what can keep a role from connecting: the server ended or recovers from a crash, or a statement changed
 // the role's password.
 func (s *server) revive(ctx context.Context) error {
-	err := s.await(ctx)
+	err := s.prepare(ctx)
 	if s.process == nil && ctx.Err() == nil {
 		return s.run(ctx)
-	}
-	if err == nil {
-		err = s.prepare(ctx)
 	}
 	return err
 }
@@ -250,7 +250,7 @@ func (s *server) dumper(ctx context.Context) (string, []string, error) {
 	if err != nil {
 		return "", nil, err
 	}
-	return filepath.Join(s.bin, "pg_dump"), dumpEnvironment(c), nil
+	return s.bin, dumpEnvironment(c), nil
 }
 
 // replace fills a new database with the privileges of toolRole, and renames it to the name of the old one.

@@ -61,7 +61,7 @@ var parameters = []string{
 	"password_encryption=scram-sha-256", "timezone=UTC", "autovacuum_naptime=5min",
 }
 
-// start starts the server and waits until it answers.
+// start starts the server.
 func (s *server) start(ctx context.Context) error {
 	if err := s.endOther(); err != nil {
 		return err
@@ -86,25 +86,25 @@ func (s *server) start(ctx context.Context) error {
 	if s.process, err = run(cmd, with); err != nil {
 		return fmt.Errorf("start a PostgreSQL server: %w", err)
 	}
-	return s.await(ctx)
+	return nil
 }
 
-// await waits until the server answers.
-func (s *server) await(ctx context.Context) error {
+// await waits until the server answers the superuser.
+func (s *server) await(ctx context.Context) (*connection, error) {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	for {
 		c, err := s.to(ctx, superuser, "postgres")
 		if err == nil {
-			return c.end(ctx)
+			return c, nil
 		}
 		select {
 		case <-s.process.ended:
 			out, rerr := os.ReadFile(filepath.Join(s.dir, logName))
 			s.process = nil
-			return errors.Join(fmt.Errorf("the PostgreSQL server in %q does not start: %s", s.data(), tail(out)), rerr)
+			return nil, errors.Join(fmt.Errorf("the PostgreSQL server in %q does not start: %s", s.data(), tail(out)), rerr)
 		case <-ctx.Done():
-			return errors.Join(fmt.Errorf("the PostgreSQL server in %q does not answer: %w", s.data(), err), s.close(ctx))
+			return nil, errors.Join(fmt.Errorf("the PostgreSQL server in %q does not answer: %w", s.data(), err), s.close(ctx))
 		case <-time.After(poll):
 		}
 	}
