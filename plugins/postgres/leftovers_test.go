@@ -23,7 +23,7 @@ func TestLeftovers(t *testing.T) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	live, err := postgres.New().Open(t.Context(), domarkx.Env{Dir: dir, Config: jsonvalue.ObjectValue(), Warn: func(string) {}})
+	live, err := planted{}.Open(t.Context(), domarkx.Env{Dir: dir, Config: jsonvalue.ObjectValue(), Warn: func(string) {}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -203,7 +203,7 @@ func TestExternal(t *testing.T) {
 	if testing.Short() {
 		t.Skip("loads many versions")
 	}
-	own := dir(t)
+	own := dir(t) // where nothing else, not even a cleaning after other tests, changes the numbers of transactions
 	databasetest.Open(t, planted{}, domarkx.Env{Dir: own}).Query("SELECT 1")
 	state, err := os.ReadFile(filepath.Join(own, "server.json"))
 	if err != nil {
@@ -243,7 +243,7 @@ func TestExternal(t *testing.T) {
 	if !db.Changed() {
 		t.Error("not changed by another program")
 	}
-	for _, version := range []string{empty, full, full, empty} {
+	for _, version := range []string{empty, full} {
 		db.Load(m, version)
 		if db.Changed() {
 			t.Error("changed after loading")

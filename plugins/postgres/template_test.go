@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 
@@ -95,6 +96,16 @@ func emptied(t *testing.T) (*databasetest.DB, string) {
 	shared.store = plugintest.NewMemory()
 	shared.empty = db.Commit(shared.store)
 	return db, shared.dir
+}
+
+// withRoles creates roles on the server of [emptied], which are removed at the end of the test.
+func (s superuser) withRoles(names string) {
+	s.t.Helper()
+	s.does("CREATE ROLE " + strings.ReplaceAll(names, ", ", "; CREATE ROLE "))
+	s.t.Cleanup(func() {
+		emptied(s.t)
+		s.does("DROP ROLE IF EXISTS " + names)
+	})
 }
 
 func (s *sharedServer) remove() error {

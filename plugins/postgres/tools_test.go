@@ -16,11 +16,6 @@ import (
 	"github.com/domarkx/domarkx/plugins/postgres"
 )
 
-func open(t *testing.T) *databasetest.DB {
-	t.Helper()
-	return databasetest.Open(t, planted{}, domarkx.Env{Dir: dir(t)})
-}
-
 // dir returns a directory for a resource; the server in it is removed at the end of the test.
 func dir(t *testing.T) string {
 	t.Helper()
@@ -39,7 +34,7 @@ func dir(t *testing.T) string {
 
 // TestTools makes calls to one server, one group after the other.
 func TestTools(t *testing.T) {
-	db := open(t)
+	db, _ := emptied(t)
 	for _, group := range []struct {
 		name string
 		run  func(*testing.T, *databasetest.DB)

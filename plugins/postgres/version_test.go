@@ -12,7 +12,6 @@ import (
 	"github.com/domarkx/domarkx/plugins/database"
 	"github.com/domarkx/domarkx/plugins/database/databasetest"
 	"github.com/domarkx/domarkx/plugins/plugintest"
-	"github.com/domarkx/domarkx/plugins/postgres"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -106,11 +105,11 @@ func TestChangeOfLargeTable(t *testing.T) {
 	if testing.Short() {
 		t.Skip("loads many versions")
 	}
-	db := open(t)
+	db, _ := emptied(t)
 	m := plugintest.NewMemory()
-	db.Execute("CREATE TABLE t (id int PRIMARY KEY, v text); INSERT INTO t SELECT i, md5(i::text) FROM generate_series(1, 100000) i")
+	db.Execute("CREATE TABLE t (id int PRIMARY KEY, v text); INSERT INTO t SELECT i, md5(i::text) FROM generate_series(1, 20000) i")
 	first := databasetest.Files(t, m, db.Commit(m))
-	db.Execute("UPDATE t SET v = 'x' WHERE id IN (5, 50000); INSERT INTO t VALUES (0, 'first'), (100001, 'last'); DELETE FROM t WHERE id = 70000")
+	db.Execute("UPDATE t SET v = 'x' WHERE id IN (5, 10000); INSERT INTO t VALUES (0, 'first'), (20001, 'last'); DELETE FROM t WHERE id = 14000")
 	version := db.Commit(m)
 	second := databasetest.Files(t, m, version)
 	contents := map[string]bool{}
@@ -126,9 +125,9 @@ func TestChangeOfLargeTable(t *testing.T) {
 	if cost == 0 || cost > 150<<10 {
 		t.Errorf("five changes cost %d bytes", cost)
 	}
-	other := databasetest.Open(t, postgres.New(), domarkx.Env{Dir: dir(t)})
+	other := databasetest.Open(t, planted{}, domarkx.Env{Dir: dir(t)})
 	other.Load(m, version)
-	if got := other.Query("SELECT count(*), min(id), max(id) FROM t"); got != "[[100001,0,100001]]" {
+	if got := other.Query("SELECT count(*), min(id), max(id) FROM t"); got != "[[20001,0,20001]]" {
 		t.Errorf("loaded: %s", got)
 	}
 	if again := other.Commit(m); again != version {
@@ -149,8 +148,8 @@ func TestSchemaPublic(t *testing.T) {
 		versions = append(versions, db.Commit(m))
 	}
 	for i, version := range versions {
-		if testing.Short() && i != 1 {
-			continue // a load where there is no such schema is as good, and a commit reads each
+		if i == 0 || i == 3 || testing.Short() && i != 1 {
+			continue // a load of a similar one is as good, and a commit reads each
 		}
 		db.Load(m, version)
 		if again := db.Commit(m); again != version {
@@ -162,10 +161,9 @@ func TestSchemaPublic(t *testing.T) {
 // TestPrivileges checks that privileges are in no version, and that a load leaves those on a database of the user
 // and its role's default privileges as they are.
 func TestPrivileges(t *testing.T) {
-	own := dir(t)
-	databasetest.Open(t, planted{}, domarkx.Env{Dir: own}).Query("SELECT 1")
+	_, own := emptied(t)
 	su := asSuperuser(t, own)
-	su.does("CREATE ROLE reader; CREATE ROLE writer")
+	su.withRoles("reader, writer")
 	db := su.external("domarkx")
 	m := plugintest.NewMemory()
 	db.Execute("CREATE TABLE t (v int)")
