@@ -171,6 +171,7 @@ func TestConformance(t *testing.T) {
 	plugintest.Run(t, suite)
 	t.Run("path", func(t *testing.T) {
 		suite.Config = value(t, `{"path": "repo"}`)
+		suite.Changes = suite.Changes[:4] // the place of the files is what differs
 		plugintest.Run(t, suite)
 	})
 }

@@ -184,9 +184,10 @@ func TestHostileRepository(t *testing.T) {
 			link(t, secret, filepath.Join(dir, ".git/config"))
 		}, true},
 	}
-	if testing.Short() {
+	if os.Getenv("SOAK") == "" {
 		cases = together(cases)
 	}
+	firstRefused := slices.IndexFunc(cases, func(c hostile) bool { return c.refused })
 	for i, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			top := t.TempDir()
@@ -223,6 +224,8 @@ func TestHostileRepository(t *testing.T) {
 				switch {
 				case testing.Short() && c.refused: // all tools look for that first
 					steps = steps[:2]
+				case c.refused && i != firstRefused && os.Getenv("SOAK") == "":
+					steps = [][2]string{steps[0], steps[2], steps[4]}
 				case testing.Short() && i > 1: // each tool that reads or writes the work tree
 					steps = steps[:6]
 				}
