@@ -24,7 +24,11 @@ import (
 func TestKillLosesNoAcknowledgedSave(t *testing.T) {
 	slow(t)
 	m := mounted(t)
-	for i := range 12 {
+	kills := 6
+	if os.Getenv("SOAK") != "" {
+		kills = 120
+	}
+	for i := range kills {
 		name, want := fmt.Sprintf("sessions/s%d.md", i%3), fmt.Sprintf("save %d\n", i)
 		m.save(name, want)
 		time.Sleep(time.Duration(rand.IntN(400)) * time.Millisecond)

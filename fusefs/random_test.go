@@ -22,7 +22,7 @@ import (
 // and then, with and without warning. Each file always has its last content, and nothing comes back.
 func TestFilesSurviveRemounts(t *testing.T) {
 	slow(t)
-	runs := 4
+	runs := 2
 	if os.Getenv("SOAK") != "" {
 		runs = 40
 	}
