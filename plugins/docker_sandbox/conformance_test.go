@@ -19,8 +19,8 @@ func TestConformance(t *testing.T) {
 		Plugin: dockersandbox.New(),
 		Config: value(t, plainConfig),
 		Changes: []domarkx.Call{
-			run("echo one > /data/one; sleep 1000 &"), run("rm -r /data/gone"), run("ln /data/one /two; chown 7 /data/one"),
-			run("rm -r /data; mkfifo /data"),
+			run("echo one > /data/one; sleep 1000 &"), run("rm -r /data/gone"), run("rm -r /data; mkfifo /data"),
+			run("rm /data; mkdir /data; echo 1 > /data/one; echo 3 > /data/three; ln /data/one /two; chown 7 /data/one"),
 		},
 		Read:    run("ls /data"),
 		Refused: map[string]domarkx.Call{domarkx.CodeInvalid: run("a\x00b")},

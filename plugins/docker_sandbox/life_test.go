@@ -269,7 +269,8 @@ func TestAgentRemoved(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it starts containers of its own")
 	}
-	s := used(t)
+	t.Parallel()
+	s := open(t, usedConfig)
 	s.call("rm -rf /.git-domarkx/agent /.git-domarkx 2>/dev/null; echo kept > /kept")
 	s.close()
 	s.reopen()

@@ -58,20 +58,16 @@ const plainConfig = `{"image": "` + dockertest.Image + `"}`
 // usedConfig is the config of [used].
 const usedConfig = `{"image": "` + dockertest.Image + `", "env": {"A": "b c", "N": 1}}`
 
-// shared is the resource that tests use one after the other with -short.
+// shared is the resource that tests use one after the other.
 var shared struct {
 	sync.Mutex
 	sandbox
 }
 
-// used returns a resource for a test that can begin with any files and processes. With -short, it is the one that others
-// used before; else it is new, and the test runs in parallel with others.
+// used returns a resource for a test that can begin with any files and processes: the one that others used before.
 func used(t *testing.T) *sandbox {
 	t.Helper()
 	t.Parallel()
-	if !testing.Short() {
-		return open(t, usedConfig)
-	}
 	shared.Lock()
 	t.Cleanup(shared.Unlock)
 	s := &shared.sandbox

@@ -20,7 +20,8 @@ type home struct {
 	dir   string
 	tree  string // work tree
 
-	// Only with -short, if the plugin is costly:
+	shared bool // by tests, one after the other
+	// Only if it is shared:
 	live        *plugins.Live   // the next test goes on with it
 	first, last domarkx.Version // the state is the first one
 }
@@ -71,7 +72,7 @@ func (h *home) open(t *testing.T, tip *domarkx.Version) *plugins.Live {
 	if err != nil {
 		t.Fatalf("opening: %v", err)
 	}
-	if h.s.fewer() {
+	if h.shared {
 		h.live = l
 	} else {
 		t.Cleanup(func() { h.close(t, l) })

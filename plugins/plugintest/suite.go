@@ -33,13 +33,16 @@ type Suite struct {
 	// started.
 	Alive func(dir string) bool
 	// Costly, unless 0, says that resources take long to create and start, and versions to commit
-	// and load: with -short, the suite has fewer of them, and interrupts only one load, after this
-	// number of reads.
+	// and load: most tests share one, and a load is interrupted before its first read and after this
+	// number of reads, unless SOAK is set. With -short, there are fewer states, too.
 	Costly int
 }
 
+// shared reports whether each test begins in the state in which the one before it ends.
+func (s Suite) shared() bool { return s.Costly > 0 && len(s.Changes) > 1 }
+
 // fewer reports whether the suite leaves out what repeats a check with another state.
-func (s Suite) fewer() bool { return s.Costly > 0 && len(s.Changes) > 1 && testing.Short() }
+func (s Suite) fewer() bool { return s.shared() && testing.Short() }
 
 // changes returns the changes that tests make to reach several states.
 func (s Suite) changes() []domarkx.Call {
@@ -53,27 +56,32 @@ func (s Suite) changes() []domarkx.Call {
 func Run(t *testing.T, s Suite) {
 	t.Run("describe", s.describe)
 	t.Run("config", s.config)
-	environment := func(t *testing.T) *home { return s.home(t, NewMemory()) }
-	if s.fewer() { // each test begins in the state in which the one before it ends
-		one := environment(t)
-		environment = func(*testing.T) *home { return one }
+	var one *home
+	if s.shared() {
+		one = s.home(t, NewMemory())
+		one.shared = true
 	}
 	for _, test := range []struct {
 		name string
 		run  func(*testing.T, *home)
-		full bool // only without -short, if the plugin is costly
 	}{
-		{"calls", s.calls, false},
-		{"versions", s.versions, false},
-		{"elsewhere", s.elsewhere, false},
-		{"interrupted load", s.interruptedLoad, false},
-		{"pruned", s.pruned, true},
-		{"taken up", s.takenUp, false},
-		{"tear down", s.tearDown, false},
+		{"calls", s.calls},
+		{"versions", s.versions},
+		{"elsewhere", s.elsewhere},
+		{"interrupted load", s.interruptedLoad},
+		{"taken up", s.takenUp},
+		{"tear down", s.tearDown},
 	} {
-		if !test.full || !s.fewer() {
-			t.Run(test.name, func(t *testing.T) { test.run(t, environment(t)) })
-		}
+		t.Run(test.name, func(t *testing.T) {
+			if one != nil {
+				test.run(t, one)
+			} else {
+				test.run(t, s.home(t, NewMemory()))
+			}
+		})
+	}
+	if !s.fewer() {
+		t.Run("pruned", s.pruned)
 	}
 }
 
@@ -154,7 +162,7 @@ func (s Suite) calls(t *testing.T, h *home) {
 
 func (s Suite) tearDown(t *testing.T, h *home) {
 	l := h.open(t, nil)
-	if !s.fewer() { // else the test before it did
+	if !h.shared { // else the test before it did
 		h.call(t, l, s.Changes[0])
 	}
 	h.close(t, l)

@@ -3,6 +3,7 @@ package plugintest
 import (
 	"context"
 	"errors"
+	"os"
 	"slices"
 	"testing"
 
@@ -26,9 +27,12 @@ func (s Suite) versions(t *testing.T, h *home) {
 		versions = append(versions, v)
 	}
 	loads := append(slices.Clone(versions), versions[len(versions)-1], versions[0]) // in reverse
+	if h.shared {                                                                   // the test of interrupted loads goes from the first to the last one and back
+		loads = versions
+		h.first, h.last = versions[0], versions[len(versions)-1]
+	}
 	if s.fewer() {
 		loads = versions[:1]
-		h.first, h.last = versions[0], versions[len(versions)-1]
 	}
 	for _, v := range slices.Backward(loads) {
 		h.load(t, l, v)
@@ -46,11 +50,14 @@ func (s Suite) elsewhere(t *testing.T, one *home) {
 		two.holds(t, two.open(t, &one.last), one.last)
 		return
 	}
-	l := one.open(t, nil)
-	for _, c := range s.changes() {
-		one.call(t, l, c)
+	v := one.last
+	if !one.shared {
+		l := one.open(t, nil)
+		for _, c := range s.changes() {
+			one.call(t, l, c)
+		}
+		v = one.commit(t, l, "1")
 	}
-	v := one.commit(t, l, "1")
 	two := s.home(t, one.store)
 	there := two.open(t, &v)
 	two.holds(t, there, v)
@@ -67,7 +74,7 @@ func (s Suite) elsewhere(t *testing.T, one *home) {
 	two.holds(t, fork, v)
 	// The same calls give the same version in another environment.
 	again := s.home(t, NewMemory())
-	l = again.open(t, nil)
+	l := again.open(t, nil)
 	for _, c := range s.changes() {
 		again.call(t, l, c)
 	}
@@ -79,7 +86,9 @@ func (s Suite) takenUp(t *testing.T, h *home) {
 	if s.fewer() { // the test before this one loaded the last version
 		h.call(t, l, s.Changes[len(s.changes())])
 	} else {
-		h.commit(t, l, "1")
+		if !h.shared { // else the test before this one loaded the first version
+			h.commit(t, l, "1")
+		}
 		h.call(t, l, s.Changes[0])
 	}
 	h.close(t, l)
@@ -119,10 +128,21 @@ func (f *failing) Content(ctx context.Context, id string) (domarkx.Content, erro
 	return f.Memory.Content(ctx, id)
 }
 
+// interrupts reports whether the suite interrupts a load after a number of reads.
+func (s Suite) interrupts(reads int) bool {
+	switch {
+	case s.fewer():
+		return reads == s.Costly
+	case s.shared() && os.Getenv("SOAK") == "":
+		return reads == 0 || reads == s.Costly
+	}
+	return !testing.Short() || reads%3 == 0
+}
+
 func (s Suite) interruptedLoad(t *testing.T, h *home) {
 	l := h.open(t, nil)
 	first, last := h.first, h.last
-	if !s.fewer() {
+	if !h.shared {
 		first = h.commit(t, l, "0")
 		for _, c := range s.changes() {
 			h.call(t, l, c)
@@ -131,9 +151,13 @@ func (s Suite) interruptedLoad(t *testing.T, h *home) {
 		h.load(t, l, first)
 	}
 	h.close(t, l)
+	half := false
 	for reads := range 8 {
-		if testing.Short() && reads%3 != 0 || s.fewer() && reads != s.Costly {
+		if !s.interrupts(reads) {
 			continue
+		}
+		if half { // the next load is complete
+			h.restore(t, first)
 		}
 		store := &failing{h.store, reads}
 		l, err := h.manager(t, store).Open(t.Context(), MayOpen(workspace, nil), plugins.Options{})
@@ -143,7 +167,7 @@ func (s Suite) interruptedLoad(t *testing.T, h *home) {
 		err = l.Load(t.Context(), MayLoad(workspace, last, permit.Shared), last)
 		if err == nil {
 			h.close(t, l)
-			if s.fewer() {
+			if h.shared && reads <= s.Costly {
 				t.Errorf("a load needs only %d reads, so none was interrupted", reads)
 			}
 			break // the load needs fewer reads
@@ -151,7 +175,7 @@ func (s Suite) interruptedLoad(t *testing.T, h *home) {
 		if !errors.Is(err, errInterrupted) {
 			t.Errorf("after %d reads: %v", reads, err)
 		}
-		half := l.Unfinished() != nil
+		half = l.Unfinished() != nil
 		if changed, err := l.Changed(t.Context()); half && !changed || err != nil {
 			t.Errorf("after %d reads: changed %v, %v, expected true", reads, changed, err)
 		}
@@ -159,9 +183,6 @@ func (s Suite) interruptedLoad(t *testing.T, h *home) {
 			h.holds(t, l, first)
 		}
 		h.close(t, l)
-		if !s.fewer() { // the next load is complete
-			h.restore(t, first)
-		}
 	}
 	l = h.open(t, nil)
 	h.load(t, l, last)
@@ -181,7 +202,8 @@ func (h *home) restore(t *testing.T, v domarkx.Version) {
 	h.close(t, l)
 }
 
-func (s Suite) pruned(t *testing.T, h *home) {
+func (s Suite) pruned(t *testing.T) {
+	h := s.home(t, NewMemory())
 	l := h.open(t, nil)
 	h.call(t, l, s.Changes[0])
 	c, err := l.Commit(t.Context())
