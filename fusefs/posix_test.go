@@ -48,7 +48,7 @@ func TestVerifiedWrites(t *testing.T) {
 	m := mounted(t)
 	for _, name := range []string{"scratch", "s.md"} {
 		for _, how := range []string{"--ioengine=psync --rw=randwrite", "--ioengine=psync --rw=randwrite --fsync=16", "--ioengine=mmap --rw=randwrite"} {
-			out, err := exec.Command("fio", append(strings.Fields(how), "--name=verify", "--filename="+m.path("sessions/"+name), "--size=4m", "--bs=4k", "--verify_state_save=0",
+			out, err := exec.Command("fio", append(strings.Fields(how), "--name=verify", "--filename="+m.path("sessions/"+name), "--size=2m", "--bs=4k", "--verify_state_save=0",
 				"--verify=crc32c", "--do_verify=1", "--verify_fatal=1", "--randseed=1", "--output-format=terse")...).CombinedOutput()
 			if err != nil {
 				t.Errorf("fio %s on %s: %v\n%s", how, name, err, out)
@@ -69,9 +69,9 @@ func TestVerifiedWrites(t *testing.T) {
 // TestManyAtOnce writes, renames and removes from several processes.
 func TestManyAtOnce(t *testing.T) {
 	t.Parallel()
-	rounds := 10
-	if testing.Short() {
-		rounds = 3
+	rounds := 4
+	if os.Getenv("SOAK") != "" {
+		rounds = 40
 	}
 	m := mounted(t)
 	m.sh(`for p in 1 2 3 4; do (
