@@ -96,12 +96,7 @@ func step(ctx context.Context, refs *refdb.Refs, group, ids []string, move bool)
 func TestKill(t *testing.T) { backends(t, testKill) }
 
 func testKill(t *testing.T, dir string) {
-	kills := 40
-	if testing.Short() {
-		kills = 6
-	} else if os.Getenv("SOAK") != "" {
-		kills = 400
-	}
+	kills := gittest.Rounds(12, 400)
 	ids := gittest.Commits(t, dir, 50)
 	if err := update(t, open(t, dir), refdb.Change{Ref: pairs[0][0], New: ids[0]}, refdb.Change{Ref: pairs[1][0], New: ids[0]}); err != nil {
 		t.Fatal(err)

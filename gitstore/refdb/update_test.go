@@ -185,10 +185,7 @@ func TestRaces(t *testing.T) { backends(t, testRaces) }
 
 func testRaces(t *testing.T, dir string) {
 	const writers = 8
-	rounds := 12
-	if testing.Short() {
-		rounds = 2
-	}
+	rounds := gittest.Rounds(3, 24)
 	ids := gittest.Commits(t, dir, 2*writers*rounds+1)
 	position := map[string]int{}
 	for i, id := range ids {

@@ -4,6 +4,7 @@ package gittest
 
 import (
 	"bytes"
+	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -138,6 +139,28 @@ func run(dir, stdin string, args ...string) (stdout, stderr string, err error) {
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	err = cmd.Run()
 	return strings.TrimSuffix(out.String(), "\n"), errs.String(), err
+}
+
+// Rounds returns how many rounds a random test has: few, or all if SOAK is set.
+func Rounds(few, all int) int {
+	if os.Getenv("SOAK") != "" {
+		return all
+	}
+	return few
+}
+
+// Checks sets how many examples rapid.Check tries in a test, since each of these costs processes. It changes nothing if SOAK is set.
+func Checks(t testing.TB, n int) {
+	t.Helper()
+	if os.Getenv("SOAK") != "" {
+		return
+	}
+	checks := flag.Lookup("rapid.checks").Value
+	was := checks.String()
+	t.Cleanup(func() { _ = checks.Set(was) })
+	if err := checks.Set(strconv.Itoa(n)); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // Path returns the path of git.
