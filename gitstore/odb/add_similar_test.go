@@ -42,10 +42,7 @@ func recorder(t *testing.T) (*record, func(add func([]byte) (odb.ID, error), dat
 // TestAddSimilar checks that parts of documents become deltas that Git can read and keeps, also if
 // the documents are larger than the memory of the window.
 func TestAddSimilar(t *testing.T) {
-	parts, deltas := 24_000, "23"
-	if testing.Short() {
-		parts, deltas = 6_000, "5"
-	}
+	const parts, deltas = 6_000, "5"
 	for _, documents := range []int{1, 12} {
 		dir := bare(t)
 		d := open(t, dir)

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/gitstore/gitcmd/gittest"
 	"github.com/domarkx/domarkx/gitstore/odb"
 	"github.com/domarkx/domarkx/gitstore/odb/chunked"
 	"github.com/domarkx/domarkx/gitstore/odb/packidx"
@@ -113,10 +114,7 @@ func TestDecayOfChunksIsNoticed(t *testing.T) {
 			r := rand.New(rand.NewPCG(1, 2))
 			noticed := 0
 			stored := c.files(t, layout.ending)
-			flips := 150
-			if testing.Short() {
-				flips = 12
-			}
+			flips := gittest.Rounds(40, 1000)
 			for range flips {
 				file := stored[r.IntN(len(stored))]
 				must(t, os.Chmod(file, 0o644))

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/gitstore/gitcmd/gittest"
 	"github.com/domarkx/domarkx/gitstore/odb"
 	"github.com/domarkx/domarkx/gitstore/oid"
 )
@@ -90,11 +91,7 @@ func TestWritersMeetCollections(t *testing.T) {
 			})
 			for w := range 2 {
 				writers.Go(func() {
-					rounds := 25
-					if testing.Short() {
-						rounds = 5
-					}
-					for i := range rounds {
+					for i := range gittest.Rounds(8, 100) {
 						blobs := []int{2, 100}[i%2]
 						// Each ref is replaced, so that its previous objects become unreachable.
 						tip, err := write(d, dir, fmt.Sprintf("refs/heads/w%d-%d", w, i%3), blobs, fmt.Sprint(w, " ", i))
@@ -187,10 +184,7 @@ func TestKilledWriters(t *testing.T) {
 	dir := bare(t)
 	d := open(t, dir)
 	acknowledged := map[string]string{}
-	step := 1
-	if testing.Short() {
-		step = 3
-	}
+	step := gittest.Rounds(3, 1)
 	for round := 0; round < 25 || len(acknowledged) < 5; round += step {
 		cmd := exec.Command(os.Args[0])
 		cmd.Env = append(os.Environ(), "ODB_TEST_CHILD="+dir, fmt.Sprint("ODB_TEST_NAME=k", round))

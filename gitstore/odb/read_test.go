@@ -19,6 +19,7 @@ import (
 	"github.com/go-git/go-git/v5/storage/filesystem"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/gitstore/gitcmd/gittest"
 	"github.com/domarkx/domarkx/gitstore/odb"
 	"github.com/domarkx/domarkx/gitstore/oid"
 )
@@ -84,10 +85,7 @@ func TestReadWhatGitWrote(t *testing.T) {
 	for layout, commands := range layouts {
 		t.Run(layout, func(t *testing.T) {
 			dir := bare(t)
-			commits := 300
-			if testing.Short() {
-				commits = 30
-			}
+			commits := gittest.Rounds(60, 300)
 			history(t, dir, commits)
 			for _, args := range commands {
 				if args[0] == "unpack" {
@@ -257,11 +255,7 @@ func TestConcurrentReadersAndRepack(t *testing.T) {
 			}
 		})
 	}
-	repacks := 12
-	if testing.Short() {
-		repacks = 3
-	}
-	for i := range repacks {
+	for i := range gittest.Rounds(3, 30) {
 		switch i % 3 {
 		case 0:
 			git(t, dir, "repack", "-adfq", fmt.Sprint("--depth=", i))
