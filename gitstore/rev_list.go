@@ -55,11 +55,16 @@ func (s *Store) revList(ctx context.Context, tips, known []string, options ...st
 		}
 	}
 	var input bytes.Buffer
-	for _, id := range tips {
-		input.WriteString(id + "\n")
-	}
+	without := make(map[string]bool, len(known))
 	for _, id := range known {
 		input.WriteString("^" + id + "\n")
+		without[id] = true
+	}
+	if !slices.ContainsFunc(tips, func(id string) bool { return !without[id] }) {
+		return nil, nil // saves starting git where a fetch brings nothing
+	}
+	for _, id := range tips {
+		input.WriteString(id + "\n")
 	}
 	out, err := s.git.Run(ctx, &input, append(append([]string{"rev-list"}, options...), "--stdin", "--")...)
 	return strings.Fields(string(out)), err

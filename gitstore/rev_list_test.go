@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/domarkx/domarkx/gitstore"
 	"github.com/domarkx/domarkx/gitstore/snapshot"
 )
 
@@ -13,19 +14,24 @@ import (
 // after a known one, none, and those beside each other.
 func TestNewFiles(t *testing.T) {
 	s, dir := newStore(t)
-	length := 70
-	if testing.Short() { // each is an update of its own
-		length = 25
-	}
+	const length = 70
 	var line []string
-	for n := range length {
-		line = append(line, save(t, s, "line", conversation(n+1)).ID)
-	}
+	update(t, s, func(tx *gitstore.Tx) error {
+		for n := range length {
+			info, err := tx.Commit(t.Context(), commitOf(conversation(n+1), line[max(0, n-1):]...))
+			if err != nil {
+				return err
+			}
+			line = append(line, info.ID)
+		}
+		return tx.Set(t.Context(), "line", line[length-1])
+	})
 	other := save(t, s, "other", conversation(3)).ID
 	last := line[len(line)-1]
 	for name, test := range map[string]struct{ tips, known []string }{
 		"one turn":          {[]string{last}, []string{line[length-3]}},
 		"nothing":           {[]string{last}, []string{last}},
+		"known tips":        {[]string{last, other}, []string{other, last}},
 		"many":              {[]string{last}, []string{line[2]}},
 		"all":               {[]string{last}, nil},
 		"of another":        {[]string{other}, []string{last}},
