@@ -9,6 +9,7 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/gitstore"
+	"github.com/domarkx/domarkx/gitstore/gitcmd/gittest"
 )
 
 // storedObjects returns the size on disk of each object in bytes, by id.
@@ -41,7 +42,7 @@ func realistic(state *domarkx.State) {
 func TestAppendBudget(t *testing.T) {
 	s, dir := newStore(t)
 	ctx := context.Background()
-	for _, n := range []int{0, 1, 15, 16, 100, 1000, 10000, 16383, 16384, 114687} {
+	for _, n := range []int{0, 1, 15, 16, 1000, 16383, 16384, 114687}[:gittest.Rounds(7, 8)] {
 		if testing.Short() && n > 1000 {
 			break // storing so many takes seconds
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/gitstore"
 	"github.com/domarkx/domarkx/gitstore/codec/codectest"
+	"github.com/domarkx/domarkx/gitstore/gitcmd/gittest"
 )
 
 // storedEqual compares a state with one that was read back: contents by their ids.
@@ -40,6 +41,7 @@ func TestLoadGivesWhatCommitTook(t *testing.T) {
 	s, dir := newStore(t)
 	ctx := context.Background()
 	var tip string
+	gittest.Checks(t, 30)
 	rapid.Check(t, func(rt *rapid.T) {
 		state := drawState(rt, 60)
 		inTx := &domarkx.State{}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/gitstore"
+	"github.com/domarkx/domarkx/gitstore/gitcmd/gittest"
 )
 
 // keepFiles creates a snapshot that continues another one with these files, given as path and content.
@@ -200,6 +201,7 @@ func TestForgedFileRecords(t *testing.T) {
 func TestMergeKeepsFiles(t *testing.T) {
 	s, dir := newStore(t)
 	base := save(t, s, "s", conversation(1))
+	gittest.Checks(t, 25)
 	paths := rapid.SampledFrom([]string{"a.png", "b.png", "img/c.png"})
 	rapid.Check(t, func(rt *rapid.T) {
 		some := func(label string) map[string]string {
@@ -241,7 +243,7 @@ func TestMergeKeepsFiles(t *testing.T) {
 			}
 			return err
 		})
-		if git(t, dir, "rev-parse", one.ID+"^{tree}") != git(t, dir, "rev-parse", other.ID+"^{tree}") {
+		if trees := strings.Fields(git(t, dir, "rev-parse", one.ID+"^{tree}", other.ID+"^{tree}")); trees[0] != trees[1] {
 			rt.Fatal("the order of the parents changes the tree")
 		}
 		was, l, r, merged := contents(t, s, common.ID), contents(t, s, left.ID), contents(t, s, right.ID), contents(t, s, one.ID)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/gitstore"
+	"github.com/domarkx/domarkx/gitstore/gitcmd/gittest"
 )
 
 // link appends messages to a session, each with a link to a version.
@@ -137,11 +138,7 @@ func TestManyLinks(t *testing.T) {
 	save(t, s, "s", conversation(1))
 	var versions []domarkx.Version
 	var tip domarkx.Info
-	count := 60
-	if testing.Short() {
-		count = 10
-	}
-	for i := range count {
+	for i := range gittest.Rounds(10, 60) {
 		versions = append(versions, version(t, s, dir, "w", map[string]string{"code": fmt.Sprint(i)}))
 		tip = link(t, s, "s", versions[i].ID)
 	}

@@ -37,7 +37,7 @@ func TestGrowOrigin(t *testing.T) {
 	line := strings.Repeat("x", 40<<10) + "\n"
 	var whole []byte
 	for _, chunk := range []string{"", "a", "b\n", line, line, strings.Repeat(line, 30), "", "no end", " yet\n", strings.Repeat(line, 40),
-		strings.Repeat("y", 17<<20), "\nend\n", line, line, line} {
+		strings.Repeat("y", 17<<20), "\nend\n" + line, line} {
 		before := bytes.Clone(whole)
 		whole = append(whole, chunk...)
 		var grown, fresh string

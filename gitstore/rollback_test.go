@@ -11,6 +11,7 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/gitstore"
+	"github.com/domarkx/domarkx/gitstore/gitcmd/gittest"
 )
 
 // broken creates a session of three snapshots, removes objects of the numbered ones, and opens it.
@@ -85,8 +86,8 @@ func TestRollback(t *testing.T) {
 	}
 	for name, use := range tests {
 		for want, lost := range [][]int{{2, 1}, {2}} {
-			if testing.Short() && name != "tip" && want == 0 {
-				continue
+			if gittest.Rounds(1, 2) == 1 && name != "tip" && want == 0 {
+				continue // how far the ref goes back is the same for all
 			}
 			s, dir, ids, told := broken(t, lost...)
 			if got, err := use(s); err != nil || got != ids[want] {
