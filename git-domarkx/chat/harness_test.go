@@ -250,7 +250,12 @@ func (m *model) Stream(ctx context.Context, r provider.Request, emit func(provid
 	for _, p := range next.answer.Parts {
 		switch p := p.(type) {
 		case provider.Text:
-			for piece := range slices.Chunk([]rune(p.Text), 5) {
+			runes := []rune(p.Text)
+			size := 5
+			if len(runes) > 1<<20 {
+				size = 1000
+			}
+			for piece := range slices.Chunk(runes, size) {
 				emit(provider.TextDelta(string(piece)))
 			}
 		case provider.Thought:

@@ -3,6 +3,7 @@ package chat_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"net/url"
 	"strings"
 	"testing"
@@ -34,7 +35,12 @@ func wire(t *testing.T, server *providertest.Server, name, model string) provide
 
 func (s *site) ask(w provider.Wire, text string) string {
 	s.t.Helper()
-	result, err := s.chat.Turn(s.t.Context(), chat.Request{Session: "s", Text: &text, Approve: trust.Calls{All: true}, Model: chat.Model{Wire: w},
+	return s.askIn("s", w, text)
+}
+
+func (s *site) askIn(session string, w provider.Wire, text string) string {
+	s.t.Helper()
+	result, err := s.chat.Turn(s.t.Context(), chat.Request{Session: session, Text: &text, Approve: trust.Calls{All: true}, Model: chat.Model{Wire: w},
 		Emit: func(e chat.Event) { s.events = append(s.events, e) }})
 	if err != nil {
 		s.t.Fatal(err)
@@ -183,24 +189,31 @@ func TestSessionIsNeverStuck(t *testing.T) {
 	if testing.Short() {
 		kinds = providers[:1]
 	}
-	for name, edit := range edits {
-		t.Run(name, func(t *testing.T) {
-			for _, kind := range kinds {
-				server := providertest.New(t, append(toolTurn(), providertest.Reply{Text: "Yes."})...)
-				s := newSite(t)
-				s.session("s", config)
-				w := wire(t, server, kind, "m-1")
-				s.ask(w, "Write It.")
-				before := s.show("s")
+	for _, kind := range kinds {
+		t.Run(kind, func(t *testing.T) {
+			replies := toolTurn()
+			for range edits {
+				replies = append(replies, providertest.Reply{Text: "Yes."})
+			}
+			s, w := newSite(t), wire(t, providertest.New(t, replies...), kind, "m-1")
+			s.session("s", config)
+			s.ask(w, "Write It.")
+			before, n := s.show("s"), 0
+			for name, edit := range edits {
 				text := edit(before)
 				if text == before {
-					t.Fatal("the edit changes nothing")
+					t.Fatalf("%s: the edit changes nothing", name)
 				}
-				if _, err := s.Save(t.Context(), engine.SaveRequest{Name: "s", Base: s.tip("s").ID, Data: []byte(text), Operation: "edit"}); err != nil {
+				n++
+				fork := fmt.Sprint("fork", n)
+				if _, err := s.Fork(t.Context(), engine.Revision{Name: "s", Message: -1}, fork); err != nil {
 					t.Fatal(err)
 				}
-				if got := s.ask(w, "Sure?"); got != "Yes." {
-					t.Errorf("%s: answer %q", kind, got)
+				if _, err := s.Save(t.Context(), engine.SaveRequest{Name: fork, Base: s.tip(fork).ID, Data: []byte(text), Operation: "edit"}); err != nil {
+					t.Fatalf("%s: %v", name, err)
+				}
+				if got := s.askIn(fork, w, "Sure?"); got != "Yes." {
+					t.Errorf("%s: answer %q", name, got)
 				}
 			}
 		})

@@ -56,28 +56,35 @@ func quote(s string) string { return `"` + strings.Join(pieces(s, 0), "") + `"` 
 // pieces splits the content of a JSON string into pieces of up to size characters; 0 means one
 // piece. No piece ends within an escape, but a surrogate pair may be split.
 func pieces(s string, size int) []string {
-	var units []string
+	var list []string
+	var b strings.Builder
+	units := 0
 	for _, r := range s {
 		switch {
 		case r == '/' || r == '"' || r == '\\':
-			units = append(units, `\`+string(r))
+			b.WriteString(`\` + string(r))
 		case r == '\n':
-			units = append(units, `\n`)
+			b.WriteString(`\n`)
 		case r < 0x20 || r == '&' || r > 0x7e && r < 0x10000:
-			units = append(units, fmt.Sprintf(`\u%04x`, r))
+			fmt.Fprintf(&b, `\u%04x`, r)
 		case r >= 0x10000:
 			high, low := utf16.EncodeRune(r)
-			units = append(units, fmt.Sprintf(`\u%04X`, high), fmt.Sprintf(`\u%04X`, low))
+			fmt.Fprintf(&b, `\u%04X`, high)
+			if units++; units == size {
+				list, units = append(list, b.String()), 0
+				b.Reset()
+			}
+			fmt.Fprintf(&b, `\u%04X`, low)
 		default:
-			units = append(units, string(r))
+			b.WriteByte(byte(r))
+		}
+		if units++; units == size {
+			list, units = append(list, b.String()), 0
+			b.Reset()
 		}
 	}
-	if size == 0 {
-		size = len(units) + 1
-	}
-	var list []string
-	for piece := range slices.Chunk(units, size) {
-		list = append(list, strings.Join(piece, ""))
+	if b.Len() > 0 {
+		list = append(list, b.String())
 	}
 	return list
 }
