@@ -15,6 +15,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
 	"github.com/domarkx/domarkx/git-domarkx/secrets/redact"
 	"github.com/domarkx/domarkx/git-domarkx/secrets/scan"
+	"github.com/domarkx/domarkx/gitstore/gitcmd/gittest"
 )
 
 func TestMain(m *testing.M) { os.Exit(enginetest.Main(m)) }
@@ -30,7 +31,7 @@ type clone struct {
 func newRemote(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "origin.git")
-	run(t, t.TempDir(), "init", "-q", "--bare", dir)
+	gittest.Create(t, dir, "master", true)
 	return dir
 }
 

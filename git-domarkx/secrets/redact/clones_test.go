@@ -14,6 +14,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
 	"github.com/domarkx/domarkx/git-domarkx/secrets/redact"
 	"github.com/domarkx/domarkx/git-domarkx/secrets/scan"
+	"github.com/domarkx/domarkx/gitstore/gitcmd/gittest"
 )
 
 // other is a second secret.
@@ -30,7 +31,7 @@ type peer struct {
 func newPeers(t *testing.T, n int) (remote string, peers []peer) {
 	t.Helper()
 	remote = filepath.Join(t.TempDir(), "origin.git")
-	git(t, t.TempDir(), "init", "-q", "--bare", remote)
+	gittest.Create(t, remote, "master", true)
 	for range n {
 		c := enginetest.New(t)
 		git(t, c.Dir, "remote", "add", "origin", remote)

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -16,6 +15,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/transfer"
 	"github.com/domarkx/domarkx/git-domarkx/secrets/redact"
 	"github.com/domarkx/domarkx/gitstore"
+	"github.com/domarkx/domarkx/gitstore/gitcmd/gittest"
 )
 
 // step stores a version of the session's workspace, and a message that links it.
@@ -93,13 +93,7 @@ func TestExpiredInOtherSession(t *testing.T) {
 // TestExpiredApart lets clones add versions, fork sessions at old versions, let versions expire differently, pull and push at
 // random. In the end all are equal and sound, no message is missing, and the first and last versions of all sessions have files.
 func TestExpiredApart(t *testing.T) {
-	seeds := 3
-	if testing.Short() {
-		seeds = 1
-	} else if os.Getenv("SOAK") != "" {
-		seeds = 30
-	}
-	for seed := range seeds {
+	for seed := range gittest.Rounds(1, 30) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			random := rand.New(rand.NewPCG(uint64(seed), 1))
@@ -129,8 +123,10 @@ func TestExpiredApart(t *testing.T) {
 					say(p, name, 100+n)
 				case 2:
 					expired += len(p.expire(redact.Policy{Newest: 1 + random.IntN(3)}).Versions)
+					p.Fsck()
 				case 3:
 					expired += len(p.expire(redact.Policy{Before: time.Now().UTC().Truncate(time.Second).Add(time.Hour)}).Versions)
+					p.Fsck()
 				case 4:
 					fork := fmt.Sprint("fork", n)
 					_, err := p.Fork(t.Context(), engine.Revision{Name: name, Message: random.IntN(p.Tip(name).Messages)}, fork)
@@ -142,8 +138,8 @@ func TestExpiredApart(t *testing.T) {
 					}
 				case 5:
 					exchange(p)
+					p.Fsck()
 				}
-				p.Fsck()
 			}
 			for range 4 {
 				for _, p := range peers {

@@ -14,6 +14,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
 	"github.com/domarkx/domarkx/git-domarkx/secrets/redact"
 	"github.com/domarkx/domarkx/git-domarkx/secrets/scan"
+	"github.com/domarkx/domarkx/gitstore/gitcmd/gittest"
 )
 
 // A history makes random sessions in a clone, with secrets in some of their texts.
@@ -80,11 +81,7 @@ var numbered = regexp.MustCompile(`\[REDACTED:[a-z-]+:(\d+)\]`)
 // TestRandomHistories redacts random histories: no live object has a secret, every snapshot is still there, texts differ only in
 // placeholders, one for each secret, and later additions get the same ones.
 func TestRandomHistories(t *testing.T) {
-	seeds := 6
-	if testing.Short() {
-		seeds = 2
-	}
-	for seed := range seeds {
+	for seed := range gittest.Rounds(2, 60) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			h := &history{Clone: enginetest.New(t), random: rand.New(rand.NewPCG(uint64(seed), 1)), sessions: []string{"s"}}
