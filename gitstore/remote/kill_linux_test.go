@@ -90,10 +90,7 @@ func TestKill(t *testing.T) {
 	id := gittest.Commits(t, a.dir, 1)[0]
 	seed := time.Now().UnixNano()
 	random := rand.New(rand.NewPCG(uint64(seed), 0))
-	kills := 40
-	if testing.Short() {
-		kills = 4
-	}
+	kills := gittest.Rounds(12, 400)
 	for i := range kills {
 		cmd := exec.Command(os.Args[0])
 		cmd.Env = append(gittest.Env(), "REMOTE_VICTIM="+a.dir, "REMOTE_ID="+id)

@@ -344,6 +344,7 @@ func linkToFirst(files []versionFile) {
 func TestVersionProperties(t *testing.T) {
 	s, dir := newStore(t)
 	var versions []string
+	gittest.Checks(t, 30)
 	rapid.Check(t, func(rt *rapid.T) {
 		files := drawFiles(rt)
 		version := writeVersion(rt, s, "", files...)

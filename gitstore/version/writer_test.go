@@ -151,7 +151,7 @@ func TestSmallChangeIsSmall(t *testing.T) {
 	}
 	s, dir := newStore(t)
 	random := rand.NewChaCha8([32]byte{1})
-	large := make([]byte, 40<<20)
+	large := make([]byte, 20<<20)
 	random.Read(large)
 	files := []versionFile{top(), regular("large", string(large)), directory("many")}
 	for i := range 3000 {
@@ -167,7 +167,7 @@ func TestSmallChangeIsSmall(t *testing.T) {
 		{"nothing", func() {}, 0, 0},
 		{"a file among many", func() { files[100].Data = "changed" }, 3, 100 << 10},
 		{"a mode among many", func() { files[100].Mode = 0o7777 }, 3, 130 << 10},
-		{"a byte of a large file", func() { large[20<<20] ^= 1; files[1].Data = string(large) }, 8, 600 << 10},
+		{"a byte of a large file", func() { large[10<<20] ^= 1; files[1].Data = string(large) }, 8, 600 << 10},
 	} {
 		objects, size := objectFiles(t, dir)
 		ids := map[string]string{}

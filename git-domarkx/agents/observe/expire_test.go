@@ -9,6 +9,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/events"
 	"github.com/domarkx/domarkx/git-domarkx/secrets/redact"
 	"github.com/domarkx/domarkx/git-domarkx/secrets/scan"
+	"github.com/domarkx/domarkx/gitstore/gitcmd/gittest"
 )
 
 // TestExpireBesideRecording lets versions expire between the steps of a recording. All messages get their links, and nothing that
@@ -28,7 +29,7 @@ func TestExpireBesideRecording(t *testing.T) {
 		}
 		expired += len(done.Versions)
 	}
-	const turns = 5
+	turns := gittest.Rounds(3, 10)
 	for turn := range turns {
 		call := fmt.Sprint("c", turn)
 		d.write("f", fmt.Sprint("by hand ", turn))

@@ -301,9 +301,6 @@ func TestShared(t *testing.T) {
 // tree.
 func TestTenSessions(t *testing.T) {
 	sessions := 10
-	if testing.Short() {
-		sessions = 4
-	}
 	d := newDesk(t)
 	d.write("start", "s")
 	git(t, d.top, "add", ".")
@@ -317,7 +314,7 @@ func TestTenSessions(t *testing.T) {
 		own := open(t, d.top)
 		work.Go(func() {
 			id := fmt.Sprint(n)
-			for round := range 6 {
+			for round := range 3 {
 				path := filepath.Join(top, fmt.Sprintf("dir%d/file%d", n, round))
 				err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, fmt.Appendf(nil, "%d %d", n, round), 0o644))
 				kind := []string{events.Prompt, events.Batch, events.Turn}[round%3]
@@ -340,7 +337,7 @@ func TestTenSessions(t *testing.T) {
 	}
 	for _, tip := range tips {
 		files := d.files(tip.Workspace)
-		if len(files) != 1+sessions/2*6 {
+		if len(files) != 1+sessions/2*3 {
 			t.Errorf("%s has %d files", tip.Workspace, len(files))
 		}
 	}

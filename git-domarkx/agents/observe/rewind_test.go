@@ -2,7 +2,6 @@ package observe_test
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -15,6 +14,7 @@ import (
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/events"
+	"github.com/domarkx/domarkx/gitstore/gitcmd/gittest"
 )
 
 // TestRewindToHostile goes back to a version with what a version of a work tree never has.
@@ -74,12 +74,7 @@ func (d *desk) tree() map[string]string {
 // have what Git does not ignore, a rewind restores it, and touches nothing ignored.
 func TestRewindProperty(t *testing.T) {
 	d, session, rounds := newDesk(t), 0, 5
-	if testing.Short() {
-		rounds = 2
-	}
-	if err := flag.Set("rapid.checks", "25"); err != nil { // each starts dozens of processes
-		t.Fatal(err)
-	}
+	gittest.Checks(t, 8) // each starts dozens of processes
 	rapid.Check(t, func(rt *rapid.T) {
 		session++
 		for file := range d.tree() {

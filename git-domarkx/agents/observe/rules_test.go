@@ -15,6 +15,7 @@ import (
 
 	"github.com/domarkx/domarkx/git-domarkx/agents/observe"
 	"github.com/domarkx/domarkx/git-domarkx/events"
+	"github.com/domarkx/domarkx/gitstore/gitcmd/gittest"
 )
 
 // TestTakeOddRules takes versions where a file with patterns is none that can be read: the others
@@ -43,6 +44,9 @@ func TestTakeOddRules(t *testing.T) {
 	}
 	for name, place := range odd {
 		for _, where := range []string{".git/info/exclude", ".gitignore", "sub/.gitignore", ".git/global"} {
+			if gittest.Rounds(1, 2) == 1 && name != "FIFO" && where != "sub/.gitignore" {
+				continue // each kind and each place is tested; all pairs if SOAK is set
+			}
 			t.Run(name+" as "+where, func(t *testing.T) {
 				d := newDesk(t)
 				git(t, d.top, "config", "core.excludesFile", filepath.Join(d.top, ".git/global"))

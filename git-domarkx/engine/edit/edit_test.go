@@ -13,6 +13,7 @@ import (
 	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/git-domarkx/engine/edit"
 	"github.com/domarkx/domarkx/git-domarkx/engine/enginetest"
+	"github.com/domarkx/domarkx/gitstore/gitcmd/gittest"
 )
 
 func TestMain(m *testing.M) { os.Exit(enginetest.Main(m)) }
@@ -103,6 +104,7 @@ func TestIdentityOfMessages(t *testing.T) {
 func TestEditsKeepBytes(t *testing.T) {
 	c := enginetest.New(t)
 	number := 0
+	gittest.Checks(t, 30)
 	rapid.Check(t, func(t *rapid.T) {
 		number++
 		name := fmt.Sprintf("s%d", number)

@@ -14,6 +14,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/importer"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
+	"github.com/domarkx/domarkx/gitstore/gitcmd/gittest"
 )
 
 // history returns all that a session said in its snapshots.
@@ -36,6 +37,7 @@ func (c *clone) history(name string) string {
 func TestImportKeepsAll(t *testing.T) {
 	c := newClone(t)
 	run := 0
+	gittest.Checks(t, 25)
 	rapid.Check(t, func(t *rapid.T) {
 		run++
 		said, lines := 0, []string{}

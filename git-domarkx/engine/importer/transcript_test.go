@@ -13,6 +13,7 @@ import (
 
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/importer"
+	"github.com/domarkx/domarkx/gitstore/gitcmd/gittest"
 )
 
 // claudeRecord returns a record of the user or the assistant in a transcript of Claude Code.
@@ -124,11 +125,7 @@ func TestTranscriptImages(t *testing.T) {
 // TestTranscriptKeepsEveryMessage: whatever is appended to a transcript, rewritten in it, imported and
 // edited, every message that was ever imported or written is in some snapshot of the session.
 func TestTranscriptKeepsEveryMessage(t *testing.T) {
-	seeds := uint64(8)
-	if testing.Short() {
-		seeds = 2
-	}
-	for seed := range seeds {
+	for seed := range uint64(gittest.Rounds(2, 80)) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			t.Parallel()
 			random := rand.New(rand.NewPCG(seed, 1))

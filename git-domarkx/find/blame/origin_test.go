@@ -12,6 +12,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 	"github.com/domarkx/domarkx/git-domarkx/find/blame"
 	"github.com/domarkx/domarkx/gitstore"
+	"github.com/domarkx/domarkx/gitstore/gitcmd/gittest"
 )
 
 func TestCallsAndPersons(t *testing.T) {
@@ -167,11 +168,7 @@ func TestForksAndMerges(t *testing.T) {
 // that lack more, several can be the closest.
 func TestOriginsProperty(t *testing.T) {
 	type line struct{ text, by string }
-	seeds := uint64(3)
-	if testing.Short() {
-		seeds = 1
-	}
-	for seed := range seeds {
+	for seed := range uint64(gittest.Rounds(1, 30)) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			random := rand.New(rand.NewPCG(seed, 1))
 			d := newDesk(t)
