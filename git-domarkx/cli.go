@@ -116,8 +116,7 @@ func newParser(line *commandLine, name string) (*kong.Kong, error) {
 		kong.Description("Keep AI sessions in Git and edit them as Markdown files."),
 		kong.NoDefaultHelp(),
 		kong.WithHyphenPrefixedParameters(true),
-		kong.Vars{"agents": strings.Join(transcriptNames(false), ", "), "writable": inSentence(transcriptNames(true), "or")},
-		kong.KindMapper(reflect.String, kong.MapperFunc(asTyped)),
+		kong.KindMapper(reflect.String, verbatim{}),
 		kong.ExplicitGroups([]kong.Group{
 			{Key: "read", Title: "Bring in and look"}, {Key: "change", Title: "Change"}, {Key: "space", Title: "Workspaces and agents"},
 			{Key: "share", Title: "Share"}, {Key: "care", Title: "Keep whole"}, {Key: "tool", Title: "The program itself"},
@@ -147,6 +146,23 @@ func onlyCommand(line *commandLine, name string) (kong.Option, bool) {
 		}
 	}
 	return nil, false
+}
+
+// verbatim decodes arguments unchanged.
+type verbatim struct{}
+
+// Decode implements [kong.Mapper].
+func (verbatim) Decode(ctx *kong.DecodeContext, target reflect.Value) error {
+	return asTyped(ctx, target)
+}
+
+// Vars implements [kong.VarsContributor]: only for help that names formats, since the parser looks for variables in each value of each
+// variable again.
+func (verbatim) Vars(v *kong.Value) kong.Vars {
+	if !strings.Contains(v.Help, "${") {
+		return nil
+	}
+	return kong.Vars{"agents": strings.Join(transcriptNames(false), ", "), "writable": inSentence(transcriptNames(true), "or")}
 }
 
 // asTyped decodes an argument unchanged. The parser's own decoder uses JSON, which cannot

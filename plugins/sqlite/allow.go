@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
@@ -9,29 +10,24 @@ import (
 // The pragmas that statements may use. Other pragmas could create files elsewhere (temp_store_directory), reveal data
 // of this machine (database_list), damage the file (writable_schema) or exhaust the memory (cache_size). See
 // https://www.sqlite.org/pragma.html.
-var (
+const (
 	// A query may use these without an argument: they read a setting.
-	reading = words(`application_id auto_vacuum collation_list compile_options data_version encoding foreign_key_check foreign_key_list
+	reading = `application_id auto_vacuum collation_list compile_options data_version encoding foreign_key_check foreign_key_list
 		foreign_keys freelist_count function_list index_info index_list index_xinfo integrity_check journal_mode
 		max_page_count module_list page_count page_size pragma_list quick_check recursive_triggers schema_version
-		table_info table_list table_xinfo user_version`)
+		table_info table_list table_xinfo user_version`
 	// A query may use these with an argument too, which names what to check or list.
-	queryPragmas = words(`foreign_key_check foreign_key_list index_info index_list index_xinfo integrity_check quick_check
-		table_info table_list table_xinfo`)
-	setting = words(`analysis_limit application_id auto_vacuum case_sensitive_like defer_foreign_keys encoding foreign_keys
+	queryPragmas = `foreign_key_check foreign_key_list index_info index_list index_xinfo integrity_check quick_check
+		table_info table_list table_xinfo`
+	setting = `analysis_limit application_id auto_vacuum case_sensitive_like defer_foreign_keys encoding foreign_keys
 		ignore_check_constraints incremental_vacuum journal_mode legacy_alter_table max_page_count optimize page_size
-		recursive_triggers reverse_unordered_selects synchronous user_version`)
+		recursive_triggers reverse_unordered_selects synchronous user_version`
 	// These journal modes survive a crash.
-	modes = words(`delete truncate persist wal`)
+	modes = `delete truncate persist wal`
 )
 
-func words(list string) map[string]bool {
-	set := map[string]bool{}
-	for word := range strings.FieldsSeq(list) {
-		set[word] = true
-	}
-	return set
-}
+// listed reports whether a word is in a list.
+func listed(list, word string) bool { return slices.Contains(strings.Fields(list), word) }
 
 // reads reports whether a query may perform an action.
 func reads(a sqlite3.Action) bool {
@@ -42,7 +38,7 @@ func reads(a sqlite3.Action) bool {
 		return function(a.Two)
 	case sqlite3.Pragma:
 		name := strings.ToLower(a.One)
-		return reading[name] && (a.Two == "" || queryPragmas[name])
+		return listed(reading, name) && (a.Two == "" || listed(queryPragmas, name))
 	}
 	return false
 }
@@ -70,9 +66,9 @@ func changes(a sqlite3.Action) bool {
 	case sqlite3.Pragma:
 		name, value := strings.ToLower(a.One), strings.ToLower(a.Two)
 		if name == "journal_mode" && value != "" {
-			return modes[value]
+			return listed(modes, value)
 		}
-		return setting[name] || reading[name] && (value == "" || queryPragmas[name])
+		return listed(setting, name) || listed(reading, name) && (value == "" || listed(queryPragmas, name))
 	}
 	return true
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/BurntSushi/toml"
 	"github.com/tailscale/hujson"
@@ -146,7 +147,7 @@ func tomlWithServer(data []byte, program string) ([]byte, error) {
 			return nil, errOther
 		}
 		start, end := tomlTable(data)
-		table := commandLine.ReplaceAllLiteral(data[start:end], fmt.Appendf(nil, "command = %s", strconv.Quote(program)))
+		table := commandLine().ReplaceAllLiteral(data[start:end], fmt.Appendf(nil, "command = %s", strconv.Quote(program)))
 		after := slices.Concat(data[:start], table, data[end:]) // what the user added to the table stays
 		if c, err := readTOML(after); err == nil && c.Servers[serverName].Command == program {
 			return after, nil
@@ -169,7 +170,7 @@ func tomlWithServer(data []byte, program string) ([]byte, error) {
 	return after, nil
 }
 
-var commandLine = regexp.MustCompile(`(?m)^[ \t]*command[ \t]*=[^\r\n]*`)
+var commandLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^[ \t]*command[ \t]*=[^\r\n]*`) })
 
 // tomlTable returns where the lines of the server's table begin and end, without comments behind its last line; both are 0
 // if it has no table of its own.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/tailscale/hujson"
@@ -67,12 +68,14 @@ const mark = "\xef\xbb\xbf"
 const maxDepth = 200
 
 // token matches strings, comments, and brackets outside of these.
-var token = regexp.MustCompile(`(?s)"(?:[^"\\]|\\.)*"|//[^\n]*|/\*.*?\*/|[][{}]`)
+var token = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?s)"(?:[^"\\]|\\.)*"|//[^\n]*|/\*.*?\*/|[][{}]`)
+})
 
 // tooDeep returns the place of the first value that is nested too deep, or -1.
 func tooDeep(data []byte) int {
 	depth := 0
-	for _, at := range token.FindAllIndex(data, -1) {
+	for _, at := range token().FindAllIndex(data, -1) {
 		switch data[at[0]] {
 		case '{', '[':
 			if depth++; depth > maxDepth {
