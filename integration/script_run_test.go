@@ -12,9 +12,9 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// run runs a program, and git-domarkx where git would start just that. If it hangs, all that the script has started is ended.
+// run runs a program, and git-domarkx where git would start just that: it makes "git help" of --help. If it hangs, all that the script has started is ended.
 func run(ts *testscript.TestScript, program string, args ...string) error {
-	if program == "git" && len(args) > 0 && args[0] == "domarkx" {
+	if program == "git" && len(args) > 1 && args[0] == "domarkx" && args[1] != "--help" {
 		program, args = "git-domarkx", args[1:]
 	}
 	var hung atomic.Bool

@@ -62,6 +62,8 @@ func TestScript(t *testing.T) {
 			"sh":       scriptShell,
 			"let":      scriptLet,
 			"eventual": scriptEventual,
+			"until":    scriptUntil,
+			"ago":      scriptAgo,
 			"bytes":    scriptBytes,
 			"provider": scriptProvider,
 			"sound":    scriptSound,
