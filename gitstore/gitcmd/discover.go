@@ -79,6 +79,7 @@ func Discover(ctx context.Context, dir string, env []string) (*Git, error) {
 	if err == nil && !g.Bare {
 		g.WorkTree = answers[7]
 	}
+	g.recent = !strings.HasPrefix(answers[2], "--")
 	if err := g.supported(answers[1], answers[2]); err != nil {
 		return nil, err
 	}

@@ -171,7 +171,8 @@ func TestRequireVersion(t *testing.T) {
 	}
 	bin := t.TempDir()
 	fake := func(version string) {
-		write(t, filepath.Join(bin, "git"), "#!/bin/sh\ntest \"$1\" = version && { echo 'git version "+version+"'; exit; }\nexec '"+real+"' \"$@\"\n", 0o755)
+		write(t, filepath.Join(bin, "git"), "#!/bin/sh\ntest \"$1\" = version && { echo 'git version "+version+"'; exit; }\n"+
+			"for a; do shift; test $a != --show-ref-format || a=--unknown; set -- \"$@\" $a; done\nexec '"+real+"' \"$@\"\n", 0o755)
 	}
 	env := "PATH=" + bin + string(os.PathListSeparator) + os.Getenv("PATH")
 	fake("2.35.8 (Vendor Git-1)")

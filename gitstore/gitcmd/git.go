@@ -24,6 +24,7 @@ type Git struct {
 	binary string   // path of git
 	caller []string // the caller's environment
 	env    []string // the environment of git
+	recent bool     // whether git is known to be 2.44 or newer
 
 	known struct { // answers of git
 		config     cache[*Config]

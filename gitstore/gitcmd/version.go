@@ -21,8 +21,12 @@ func (v Version) Less(w Version) bool {
 	return v.Major < w.Major || v.Major == w.Major && v.Minor < w.Minor
 }
 
-// RequireVersion returns [domarkx.ErrUnsupported] if git is older than required.
+// RequireVersion returns [domarkx.ErrUnsupported] if git is older than required. It asks git only if its answers to [Discover] do not
+// show that it is not.
 func (g *Git) RequireVersion(ctx context.Context) error {
+	if g.recent {
+		return nil
+	}
 	v, err := g.Version(ctx)
 	if err != nil {
 		return err
