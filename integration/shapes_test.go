@@ -144,20 +144,20 @@ func TestShapes(t *testing.T) {
 
 // spread are commands that read, or for which the layout matters little. Two of them run in each layout.
 func spread(repo *site, doc string) []func() {
-	run := func(args ...string) func() { return func() { repo.domarkx(args...) } }
+	domarkx := func(args ...string) func() { return func() { repo.domarkx(args...) } }
 	return []func(){
-		run("list", "--json"), run("export", "--format", "json", "s"), run("show", "--format", "json", "s~1"), run("restore", "forks/f"),
+		domarkx("list", "--json"), domarkx("export", "--format", "json", "s"), domarkx("show", "--format", "json", "s~1"), domarkx("restore", "forks/f"),
 		func() {
 			if o := repo.try("", "git-domarkx", "diff", "s~1", "s"); o.code != 1 || !strings.Contains(o.out, "+edited here") {
 				repo.tb.Errorf("%s", o)
 			}
-		}, run("log", "--json", "s"), run("show", "s#2"), run("status"),
-		run("validate", doc), run("fsck"), run("doctor"), run("rewind", "s#1"),
-		run("log", "s"), run("push"), func() {
+		}, domarkx("log", "--json", "s"), domarkx("show", "s#2"), domarkx("status"),
+		domarkx("validate", doc), domarkx("fsck"), domarkx("doctor"), domarkx("rewind", "s#1"),
+		domarkx("log", "s"), domarkx("push"), func() {
 			if lines := strings.Count(repo.domarkx("log", "--messages", "s"), "\n"); lines != 21 {
 				repo.tb.Errorf("log --messages printed %d lines, expected 21", lines)
 			}
-		}, run("fetch"),
+		}, domarkx("fetch"),
 	}
 }
 
