@@ -35,6 +35,12 @@ func run(ts *testscript.TestScript, program string, args ...string) error {
 	return err
 }
 
+// shell runs a shell script in a process group of its own, as an interactive shell would: the mount knows by the group which
+// version a save is based on.
+func shell(ts *testscript.TestScript, args []string) error {
+	return run(ts, "setsid", append([]string{"--wait", "sh", "-euc", args[0], "sh"}, args[1:]...)...)
+}
+
 // signalAll sends a signal to all processes that have this in their environment, and reports whether there are any.
 func signalAll(variable string, signal syscall.Signal) (any bool) {
 	files, _ := filepath.Glob("/proc/[0-9]*/environ")

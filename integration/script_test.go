@@ -136,7 +136,7 @@ func scriptShell(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) == 0 {
 		ts.Fatalf("usage: sh SCRIPT [ARG...]")
 	}
-	outcomeOf(ts, neg, run(ts, "sh", append([]string{"-euc", args[0], "sh"}, args[1:]...)...))
+	outcomeOf(ts, neg, shell(ts, args))
 }
 
 // scriptExits implements "exits STATUS PROGRAM [ARG...]", which expects this exit
@@ -179,7 +179,7 @@ func scriptEventual(ts *testscript.TestScript, neg bool, args []string) {
 	deadline := time.Now().Add(2 * time.Minute)
 	for wait := 5 * time.Millisecond; ; wait = min(2*wait, 100*time.Millisecond) {
 		start := time.Now()
-		err := run(ts, "sh", append([]string{"-euc", args[0], "sh"}, args[1:]...)...)
+		err := shell(ts, args)
 		if err == nil {
 			return
 		}
