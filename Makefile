@@ -18,13 +18,14 @@ RELEASE ?=
 COMMIT  := $(shell git rev-parse --short=12 HEAD 2>/dev/null)
 LDFLAGS  = -s -w -buildid= -X main.release=$(RELEASE) -X main.commit=$(COMMIT)
 
-.PHONY: help build test test-short test-models test-live test-formats test-hosts test-fresh test-release test-tools lint test-agents generate pictures demo bench soak fuzz install install-files uninstall clean
+.PHONY: help build test test-short test-models test-sdks test-live test-formats test-hosts test-fresh test-release test-tools lint test-agents generate pictures demo bench soak fuzz install install-files uninstall clean
 
 help:
 	@echo "make build      bin/git-domarkx"
 	@echo "make test       everything is checked; installs the Debian packages that the tests drive"
 	@echo "make test-short each package alone, in about two minutes: while you work"
 	@echo "make test-models models are asked for real: a small one in llama.cpp's server, which is downloaded"
+	@echo "make test-sdks  the SDKs of OpenAI and Anthropic decode the answers of the model server that the tests use"
 	@echo "make test-formats the scripts again, with SHA-256 and reftable, under the Git of Debian sid, which is downloaded"
 	@echo "make test-live  real providers, with the keys in your environment (MODELS=\"anthropic/MODEL …\")"
 	@echo "make test-agents the coding agents themselves judge transcripts and are recorded, offline; installs them from npm into a cache (2 GB)"
@@ -53,6 +54,9 @@ test-short:
 
 test-models:
 	.ci/test-models
+
+test-sdks:
+	$(GO) -C git-domarkx/chat/provider/sdks test -trimpath -count 1 ./...
 
 test-formats:
 	.ci/test-formats

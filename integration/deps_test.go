@@ -110,7 +110,6 @@ var owners = []struct {
 	{"github.com/hanwen/go-fuse", []string{"fusefs"}},
 	{"github.com/alecthomas/kong", []string{"git-domarkx/.", "git-domarkx/clidoc"}},
 	{"go.yaml.in/yaml", []string{"format"}},
-	{"github.com/anthropics/anthropic-sdk-go", []string{"git-domarkx/chat/provider"}},
 	{"github.com/openai/openai-go", []string{"git-domarkx/chat/provider"}},
 	{"github.com/fsnotify/fsnotify", []string{"git-domarkx/agents/recording"}},
 	{"github.com/BurntSushi/toml", []string{"git-domarkx/engine/project", "git-domarkx/secrets", "git-domarkx/zeus", "git-domarkx/agents"}},

@@ -8,7 +8,8 @@
 //
 // The requests and events are types of these packages, with the members that we use. The vendors' SDKs would be half of the
 // program, register their types at each start, read keys from the environment, retry without a notice, and describe the machine
-// in headers. Of OpenAI's SDK, the decoder of streams is linked. The tests decode the answers of their server with both SDKs.
+// in headers. Of OpenAI's SDK, the decoder of streams is linked. "make test-sdks" decodes what the tests' server answers
+// with both SDKs.
 package provider
 
 import "context"

@@ -1,4 +1,6 @@
-package provider_test
+// Package sdks_test decodes, with the SDKs of the providers, what the server of the tests answers. It is a module of its own,
+// because the SDKs take minutes to compile: "make test-sdks" runs it.
+package sdks_test
 
 import (
 	"encoding/json"
