@@ -18,7 +18,7 @@ RELEASE ?=
 COMMIT  := $(shell git rev-parse --short=12 HEAD 2>/dev/null)
 LDFLAGS  = -s -w -buildid= -X main.release=$(RELEASE) -X main.commit=$(COMMIT)
 
-.PHONY: help build test test-short test-models test-sdks test-live test-formats test-hosts test-fresh test-release test-tools lint test-agents generate pictures demo bench soak fuzz install install-files uninstall clean
+.PHONY: help build test test-short test-models test-sdks test-live test-formats test-hosts test-fresh test-release test-tools check lint test-agents generate pictures demo bench soak fuzz install install-files uninstall clean
 
 help:
 	@echo "make build      bin/git-domarkx"
@@ -44,8 +44,8 @@ help:
 build:
 	$(GO) build -trimpath -buildvcs=false -ldflags "$(LDFLAGS)" -o $(PROGRAM) ./git-domarkx
 
-test: test-tools
-	.ci/check-source
+test:
+	@$(MAKE) --no-print-directory -j2 test-tools check
 	CI=true $(GO) test -trimpath -vet=off -timeout 45m ./...
 
 # What needs the whole program, kills it, or takes long is for "make test".
@@ -79,8 +79,10 @@ test-release:
 test-tools:
 	.ci/install-test-tools
 
-lint:
+check:
 	.ci/check-source
+
+lint: check
 	.ci/golangci-lint
 
 generate:
