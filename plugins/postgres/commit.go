@@ -121,7 +121,7 @@ func (r *resource) commit(ctx context.Context, c, rows *connection, w domarkx.Ve
 		data []byte
 	}{{postFile, sections[1]}, {metaFile, text.Bytes()}, {ownFile, settings}, {preFile, sections[0]}} {
 		switch {
-		case int64(len(f.data)) > maxSQL:
+		case len(f.data) > maxSQL:
 			return fmt.Errorf("the database is too large for a version: its schema takes more than %d MiB of SQL: %w", maxSQL>>20, domarkx.ErrUnsupported)
 		case f.path == ownFile && len(f.data) == 0:
 			continue

@@ -275,13 +275,12 @@ func TestRefused(t *testing.T) {
 	}
 	su.does("DROP EXTENSION postgres_fdw")
 	db.Commit(m)
-	postgres.LimitSQL(t, 1<<20)
-	private.Execute("DO $$BEGIN EXECUTE format('CREATE FUNCTION large() RETURNS text LANGUAGE sql AS %L', 'SELECT ''' || repeat('x', 1100000) || ''''); END$$")
+	private.Execute("DO $$BEGIN EXECUTE format('CREATE FUNCTION large() RETURNS text LANGUAGE sql AS %L', 'SELECT ''' || repeat('x', 68000000) || ''''); END$$")
 	w, err := m.Begin(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := private.Live.Commit(t.Context(), w); err == nil || !strings.Contains(err.Error(), "more than 1 MiB of SQL") {
+	if err := private.Live.Commit(t.Context(), w); err == nil || !strings.Contains(err.Error(), "more than 64 MiB of SQL") {
 		t.Errorf("a schema that is too large to be loaded: %v", err)
 	}
 }

@@ -10,10 +10,9 @@ import (
 	"github.com/domarkx/domarkx/format/domarkx"
 )
 
-// DoNotSync makes servers leave it to the kernel when their files reach the disk: no test ends the
-// machine. Without syncing, copying the files of a new database is cheaper than logging its pages.
+// DoNotSync makes servers leave it to the kernel when their files reach the disk: no test ends the machine.
 func DoNotSync() {
-	parameters, strategy = append(parameters, "fsync=off", "full_page_writes=off"), " STRATEGY file_copy"
+	parameters = append(parameters, "fsync=off", "full_page_writes=off")
 }
 
 // PlaceServers makes a directory contain the files of root's servers.

@@ -16,8 +16,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// maxSQL limits the statements of a version in bytes, since they are read as a whole. Only tests change it.
-var maxSQL int64 = 64 << 20
+// maxSQL limits the statements of a version in bytes, since they are read as a whole.
+const maxSQL = 64 << 20
 
 var _ domarkx.LoadChecker = (*resource)(nil)
 

@@ -170,11 +170,8 @@ func (s *server) prepareWith(ctx context.Context, c *connection) error {
 	return s.nameLost(ctx, c)
 }
 
-// strategy is how the server copies template0, "" for its own choice. Only tests choose.
-var strategy = ""
-
 func create(name string) string {
-	return "CREATE DATABASE " + name + " OWNER " + toolRole + " TEMPLATE template0" + strategy
+	return "CREATE DATABASE " + name + " OWNER " + toolRole + " TEMPLATE template0"
 }
 
 // drop removes a database if it exists. Its owner may have made it a template, which PostgreSQL would not remove.
