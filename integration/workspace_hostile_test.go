@@ -137,7 +137,7 @@ func TestWorkspaceDevice(t *testing.T) {
 	if err := syscall.Mknod(filepath.Join(directory, "null"), syscall.S_IFCHR|0o666, 1<<8|3); err != nil {
 		t.Fatal(err)
 	}
-	s.run("echo hello >null")
+	s.run("chmod 660 null") // it may be on a file system without devices, as /tmp of Debian 13
 	if o := s.try("", "git-domarkx", "checkout", "s", filepath.Join(t.TempDir(), "x")); o.code == 0 {
 		info, err := os.Lstat(filepath.Join(s.fetched("--yes"), "null"))
 		if err != nil || info.Mode()&os.ModeCharDevice == 0 {
