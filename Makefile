@@ -46,7 +46,7 @@ build:
 
 test:
 	@$(MAKE) --no-print-directory -j2 test-tools check
-	CI=true $(GO) test -trimpath -vet=off -timeout 45m ./...
+	CI=true $(GO) test -trimpath -vet=off -timeout 45m -p $$(($$(nproc) + 1)) ./...
 
 # What needs the whole program, kills it, or takes long is for "make test".
 test-short:
