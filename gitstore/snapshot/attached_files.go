@@ -25,6 +25,10 @@ func (r Reader) filesOf(ctx context.Context, root []odb.TreeEntry) ([]domarkx.At
 	if err != nil || id.IsZero() {
 		return nil, err
 	}
+	top, err := r.objects.Tree(id)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", attachmentsName, err)
+	}
 	records := fileRecords{}
 	if err := r.addFileRecords(ctx, records, id); err != nil {
 		return nil, err
@@ -33,7 +37,7 @@ func (r Reader) filesOf(ctx context.Context, root []odb.TreeEntry) ([]domarkx.At
 	for path, digests := range records.live() {
 		for _, digest := range digests {
 			content := records[digest].Content
-			size, ok, err := r.attachmentSize(id, content)
+			size, ok, err := r.attachmentSize(top, content)
 			if err != nil {
 				return nil, err
 			}
@@ -120,8 +124,8 @@ func (r Reader) readFileRecords(records fileRecords, f odb.TreeEntry) error {
 }
 
 // attachmentSize returns the size of an attachment, and whether it exists.
-func (r Reader) attachmentSize(attachments odb.ID, digest string) (int64, bool, error) {
-	blob, err := r.attachmentBlob(attachments, digest)
+func (r Reader) attachmentSize(top []odb.TreeEntry, digest string) (int64, bool, error) {
+	blob, err := r.attachmentBlob(top, digest)
 	if err != nil || blob.ID == "" {
 		return 0, false, err
 	}

@@ -155,6 +155,11 @@ func TestAttachment(t *testing.T) {
 	if _, err := r.reader.Attachment(ctx, plain, digestOf("one")); !errors.Is(err, domarkx.ErrNotFound) {
 		t.Errorf("of a snapshot without attachments: %v", err)
 	}
+	content, err := r.reader.Attachment(ctx, id, digestOf("one"))
+	if err != nil {
+		t.Fatalf("after a snapshot without attachments: %v", err)
+	}
+	content.Close()
 	one, err := r.reader.AttachmentsID(ctx, id)
 	if err != nil || one == "" {
 		t.Errorf("directory %q, %v", one, err)

@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -11,6 +12,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/gitstore/codec"
@@ -168,7 +170,7 @@ func (r Reader) Attachment(ctx context.Context, snapshot, sha256hex string) (dom
 	if !codec.IsSHA256(digits) {
 		return nil, fmt.Errorf("%w, expected 64 hexadecimal digits", missing)
 	}
-	top, err := part(r, snapshot, attachmentsIn)
+	top, err := cmp.Or(r.lastTop, &lastTop{}).of(r, snapshot)
 	if err != nil {
 		return nil, err
 	}
@@ -185,21 +187,38 @@ func (r Reader) Attachment(ctx context.Context, snapshot, sha256hex string) (dom
 	return r.Content(ctx, blob.ID)
 }
 
+// A lastTop remembers the attachments' directory that was read last: a turn of a chat reads thousands from one snapshot.
+type lastTop struct {
+	mu       sync.Mutex
+	snapshot string
+	entries  []odb.TreeEntry
+}
+
+// of returns the entries of the directory of a snapshot's attachments, none if it has no attachments.
+func (l *lastTop) of(r Reader, snapshot string) (entries []odb.TreeEntry, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.snapshot != "" && l.snapshot == snapshot {
+		return l.entries, nil
+	}
+	id, err := part(r, snapshot, attachmentsIn)
+	if err == nil && !id.IsZero() {
+		entries, err = r.objects.Tree(id)
+	}
+	if err == nil {
+		l.snapshot, l.entries = snapshot, entries
+	}
+	return entries, err
+}
+
 // attachmentsIn returns the directory of a snapshot's attachments.
 func attachmentsIn(root []odb.TreeEntry) (odb.ID, error) {
 	return object.Directory(root, attachmentsName)
 }
 
 // attachmentBlob returns the blob of the attachment with a SHA-256 in the directory of all attachments, or a zero blob
-// if the attachment or the directory does not exist.
-func (r Reader) attachmentBlob(attachments odb.ID, digest string) (domarkx.Blob, error) {
-	if attachments.IsZero() {
-		return domarkx.Blob{}, nil
-	}
-	top, err := r.objects.Tree(attachments)
-	if err != nil {
-		return domarkx.Blob{}, err
-	}
+// if the attachment does not exist.
+func (r Reader) attachmentBlob(top []odb.TreeEntry, digest string) (domarkx.Blob, error) {
 	id, err := object.Directory(top, digest[:2])
 	if err != nil || id.IsZero() {
 		return domarkx.Blob{}, err
