@@ -170,7 +170,7 @@ func (r Reader) Attachment(ctx context.Context, snapshot, sha256hex string) (dom
 	if !codec.IsSHA256(digits) {
 		return nil, fmt.Errorf("%w, expected 64 hexadecimal digits", missing)
 	}
-	top, err := cmp.Or(r.lastTop, &lastTop{}).of(r, snapshot)
+	top, err := cmp.Or(r.lastDirectory, &lastDirectory{}).of(r, snapshot)
 	if err != nil {
 		return nil, err
 	}
@@ -187,15 +187,16 @@ func (r Reader) Attachment(ctx context.Context, snapshot, sha256hex string) (dom
 	return r.Content(ctx, blob.ID)
 }
 
-// A lastTop remembers the attachments' directory that was read last: a turn of a chat reads thousands from one snapshot.
-type lastTop struct {
+// A lastDirectory caches the directory of attachments that was read last: a turn of a chat reads thousands of attachments
+// of one snapshot.
+type lastDirectory struct {
 	mu       sync.Mutex
 	snapshot string
 	entries  []odb.TreeEntry
 }
 
 // of returns the entries of the directory of a snapshot's attachments, none if it has no attachments.
-func (l *lastTop) of(r Reader, snapshot string) (entries []odb.TreeEntry, err error) {
+func (l *lastDirectory) of(r Reader, snapshot string) (entries []odb.TreeEntry, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.snapshot != "" && l.snapshot == snapshot {

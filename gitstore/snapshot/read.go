@@ -22,15 +22,15 @@ type Reader struct {
 	version.Reader // of the versions of resources
 	db             *odb.Database
 	objects        object.Reader
-	shallow        string      // path of the file with the boundary of a shallow clone
-	links          *linkSearch // nil within an update
-	lastTop        *lastTop    // nil within an update
+	shallow        string         // path of the file with the boundary of a shallow clone
+	links          *linkSearch    // nil within an update
+	lastDirectory  *lastDirectory // nil within an update
 }
 
 // NewReader returns a reader of a repository. shallow is the path of the file with the boundary of a shallow clone
 // (gitrepository-layout(5)), which need not exist.
 func NewReader(db *odb.Database, shallow string) Reader {
-	return Reader{Reader: version.NewReader(db), db: db, objects: object.NewReader(db), shallow: shallow, links: &linkSearch{}, lastTop: &lastTop{}}
+	return Reader{Reader: version.NewReader(db), db: db, objects: object.NewReader(db), shallow: shallow, links: &linkSearch{}, lastDirectory: &lastDirectory{}}
 }
 
 // snapshot reads the commit of a snapshot.
