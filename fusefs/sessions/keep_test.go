@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -123,4 +124,30 @@ func TestADraftOfACarriedFileEnds(t *testing.T) {
 			m.Errorf("a.md has %q and c.txt has %q after they were removed", a, c)
 		}
 	})
+}
+
+// TestRenameReplacesAnUnstoredSession: a session takes the name of one that was renamed to another file right after
+// its first save. No text is lost.
+func TestRenameReplacesAnUnstoredSession(t *testing.T) {
+	for backup, want := range map[string]string{"b.txt": "b|a", "b.md~": "a"} {
+		timed(t, func(m *machine) {
+			m.save("a.md", "a")
+			m.at(time.Hour, "a", "a")
+			m.save("b.md", "b")
+			for _, names := range [][2]string{{"b.md", backup}, {"a.md", "b.md"}} {
+				if err := m.rename(names[0], names[1]); err != nil {
+					m.Fatal(err)
+				}
+			}
+			if got := m.read(backup); got != "b" {
+				m.Errorf("%s has %q", backup, got)
+			}
+			m.shutDown()
+			m.boot()
+			if a, b := m.read("a.md"), m.read("b.md"); a != "-" || b != "a" {
+				m.Errorf("a.md has %q and b.md %q", a, b)
+			}
+			m.at(0, "b", want)
+		})
+	}
 }

@@ -157,6 +157,11 @@ func (t *Tree) exchange(a, b string, both bool) error {
 // carryAway renames a session's file to a scratch name. In many editors that is the first
 // half of a save. The session stays in the store, but its name is hidden.
 func (t *Tree) carryAway(ctx context.Context, session, newPath string) error {
+	if !IsScratch(newPath) { // the next file of that name replaces what is not stored yet
+		if err := t.storeText(t.session(session)); err != nil {
+			return err
+		}
+	}
 	s, info, err := t.freezeSession(ctx, session)
 	if err != nil {
 		return err

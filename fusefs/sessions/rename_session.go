@@ -67,7 +67,8 @@ func (t *Tree) renameSession(ctx context.Context, from, to string, c basis.Calle
 		case a.failing():
 			return fmt.Errorf("renaming %q: %w: its last save is not stored yet", from, syscall.EAGAIN)
 		}
-		move = tipA.ID != "" && tipB.ID == "" && (b.file == nil || !b.file.local())
+		// If b has a save that is not stored yet, the content of a replaces it.
+		move = tipA.ID != "" && tipB.ID == "" && len(b.queue) == 0 && (b.file == nil || !b.file.local())
 		return nil
 	})
 	switch {
