@@ -30,7 +30,7 @@ func (r Reader) filesOf(ctx context.Context, root []odb.TreeEntry) ([]domarkx.At
 		return nil, fmt.Errorf("%s: %w", attachmentsName, err)
 	}
 	records := fileRecords{}
-	if err := r.addFileRecords(ctx, records, id); err != nil {
+	if err := r.addFileRecords(ctx, records, top); err != nil {
 		return nil, err
 	}
 	var files []domarkx.AttachedFile
@@ -75,12 +75,8 @@ func (f fileRecords) live() map[string][]string {
 }
 
 // addFileRecords adds the records in the directory of a snapshot's attachments.
-func (r Reader) addFileRecords(ctx context.Context, records fileRecords, attachments odb.ID) error {
-	directories, err := r.objects.Tree(attachments)
-	if err != nil {
-		return fmt.Errorf("%s: %w", attachmentsName, err)
-	}
-	for _, f := range directories {
+func (r Reader) addFileRecords(ctx context.Context, records fileRecords, top []odb.TreeEntry) error {
+	for _, f := range top {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -156,7 +152,11 @@ func (b *Builder) storeFiles(roots [][]odb.TreeEntry, files []domarkx.AttachedFi
 		return nil, err
 	}
 	for _, id := range directories {
-		if err := b.addFileRecords(context.Background(), known, id); err != nil {
+		top, err := b.objects.Tree(id)
+		if err == nil {
+			err = b.addFileRecords(context.Background(), known, top)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
