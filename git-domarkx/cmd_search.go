@@ -66,6 +66,9 @@ const (
 	countedHits  = 10_000
 )
 
+// searchMemory limits the memory while many messages are indexed, or many hits printed.
+const searchMemory = 128 << 20
+
 func (c *searchCmd) find(inv *invocation, opened managers, q search.Query) error {
 	var err error
 	if q.Since, q.Until, err = period(c.Since, c.Until); err != nil {
@@ -77,15 +80,10 @@ func (c *searchCmd) find(inv *invocation, opened managers, q search.Query) error
 		}
 	}
 	opened.store.BoundMemory(packMemory)
+	setMemoryLimit(inv.getenv, searchMemory)
 	p := inv.progress()
 	defer p.finish()
 	x, err := search.Open(inv.ctx, opened.store, search.Options{History: q.History, Warn: inv.warn, Progress: func(n int) {
-		switch n {
-		case 100:
-			setGCPercent(inv.getenv, 100)
-		case 20000: // most of the heap are a few large buffers, so a collection takes little time
-			setGCPercent(inv.getenv, 25)
-		}
 		if n%100 == 0 {
 			p.report("Indexing messages", int64(n), 0)
 		}
@@ -130,9 +128,6 @@ func (c *searchCmd) best(inv *invocation, x *search.Index, q search.Query) error
 	return nil
 }
 
-// searchMemory limits the memory while many hits are printed.
-const searchMemory = 128 << 20
-
 // all prints hits as they come.
 func (c *searchCmd) all(inv *invocation, x *search.Index, q search.Query) error {
 	rows, idOf := newResultWriter[searchRow](inv, c.JSON), search.MessageIDs(inv.ctx, inv.opened.store)
@@ -143,9 +138,6 @@ func (c *searchCmd) all(inv *invocation, x *search.Index, q search.Query) error 
 		}
 		if err != nil {
 			return err
-		}
-		if n > 0 {
-			setMemoryLimit(inv.getenv, searchMemory)
 		}
 		n += len(hits)
 		for _, h := range hits {
