@@ -1,16 +1,19 @@
 package odb
 
-import "sync"
+import (
+	"container/list"
+	"sync"
+)
 
 // maxBases limits the memory of a baseCache, in bytes.
 const maxBases = 24 << 20
 
-// A baseCache contains recently used bases of deltas, since the next object that is read probably has the same base. When it is
-// full, it starts anew.
+// A baseCache contains the most recently used bases of deltas, since the next object that is read probably has the same base.
 type baseCache struct {
-	mu   sync.Mutex
-	at   map[basePlace]base
-	size int
+	mu    sync.Mutex
+	at    map[basePlace]*list.Element
+	order list.List // of *base, the most recently used first
+	size  int       // in bytes
 }
 
 type basePlace struct {
@@ -19,16 +22,22 @@ type basePlace struct {
 }
 
 type base struct {
-	t    Type
-	data []byte // must not be changed
+	place basePlace
+	t     Type
+	data  []byte // must not be changed
 }
 
 // get returns a base, whose data the caller must not change.
 func (c *baseCache) get(p *pack, offset int64) (Type, []byte, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	b, ok := c.at[basePlace{p, offset}]
-	return b.t, b.data, ok
+	e, ok := c.at[basePlace{p, offset}]
+	if !ok {
+		return 0, nil, false
+	}
+	c.order.MoveToFront(e)
+	b := e.Value.(*base)
+	return b.t, b.data, true
 }
 
 // put stores a base, whose data the caller must not change afterwards.
@@ -38,15 +47,25 @@ func (c *baseCache) put(p *pack, offset int64, t Type, data []byte) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.size += len(data); c.at == nil || c.size > maxBases {
-		c.at, c.size = map[basePlace]base{}, len(data)
+	place := basePlace{p, offset}
+	if c.at[place] != nil {
+		return
 	}
-	c.at[basePlace{p, offset}] = base{t, data}
+	if c.at == nil {
+		c.at = map[basePlace]*list.Element{}
+	}
+	c.at[place] = c.order.PushFront(&base{place, t, data})
+	for c.size += len(data); c.size > maxBases; {
+		b := c.order.Remove(c.order.Back()).(*base)
+		c.size -= len(b.data)
+		delete(c.at, b.place)
+	}
 }
 
 // drop forgets the bases: a pack was removed.
 func (c *baseCache) drop() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.at = nil
+	c.at, c.size = nil, 0
+	c.order.Init()
 }
