@@ -34,7 +34,7 @@ help:
 	@echo "make test-release a release, twice with equal bytes; its packages are checked, and installed in a minimal Debian root; needs root or sudo"
 	@echo "make demo       shows the whole job on a real session, in a scratch repository"
 	@echo "make bench      speed, as ratios measured in one run"
-	@echo "make soak       the fault and company suites, for long (SOAK=10m)"
+	@echo "make soak       the suites of faults and of programs that run at once, for long (SOAK=10m)"
 	@echo "make fuzz       every fuzz target (FUZZTIME=30s)"
 	@echo "make lint       gofmt, vet, golangci-lint where it is installed"
 	@echo "make pictures   the pictures in README, from real terminal sessions"
