@@ -49,7 +49,7 @@ func (c *importCmd) Run(inv *invocation, opened managers) error {
 
 // importMemory is the size of the heap in bytes from which an import collects garbage more
 // often. If a large document needs more, importDocuments removes this limit.
-const importMemory = 200 << 20
+const importMemory = 256 << 20
 
 // importDocuments imports documents and prints the sessions.
 func (inv *invocation) importDocuments(opened managers, request importer.Request, asJSON bool) error {
