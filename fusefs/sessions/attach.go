@@ -90,7 +90,7 @@ func (t *Tree) pasted() []pasted {
 	var found []pasted
 	t.state.Do(func(st *state) {
 		for p, f := range st.files {
-			if f.draft == "" || f.draftPath != p || f.dirty || f.write > 0 || f.length() > maxImage {
+			if f.draft == "" || f.data == nil || f.draftPath != p || f.dirty || f.write > 0 || f.length() > maxImage {
 				continue
 			}
 			data, err := f.data.Bytes()

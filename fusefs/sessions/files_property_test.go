@@ -73,11 +73,8 @@ func playFiles(m *machine, steps, names []string) string {
 		maps.DeleteFunc(model, func(n, _ string) bool { return sessions.IsScratch(n) })
 		for n, text := range away {
 			_, there := model[n]
-			switch got := m.readBy(other, n); {
-			case !there && got == text:
+			if _, isSession := sessions.SessionOf(n); isSession && !there && m.readBy(other, n) == text {
 				model[n] = text
-			case there && got == "-" && model[n] == text:
-				delete(model, n)
 			}
 		}
 		clear(away)

@@ -35,7 +35,8 @@ func (t *Tree) keepFile(f *File) error {
 	defer t.keeping.Unlock()
 	var d drafts.Draft
 	drop := ""
-	err := t.state.Try(func(st *state) (err error) {
+	err := t.fetched(t.ctx, f, func(st *state) (ready bool, err error) {
+		ready = true
 		p := st.keptPath(f)
 		switch {
 		case p == "":
@@ -43,13 +44,16 @@ func (t *Tree) keepFile(f *File) error {
 				f.dirty = true // if the file gets a durable name again, its draft must be written again
 			}
 			f.draft, f.draftPath = "", ""
-		case f.data == nil || !f.dirty && (f.draft == "" || f.draftPath == p):
+		case !f.dirty && (f.draft == "" || f.draftPath == p):
 		default:
+			if ready, err = f.load(); !ready || err != nil {
+				break
+			}
 			d = drafts.Draft{Key: f.draft, Name: "/" + p, State: drafts.Beside} // no session can have that name
 			d.Data, err = f.data.Bytes()
 			f.dirty = err != nil
 		}
-		return err
+		return ready, err
 	})
 	switch {
 	case drop != "":

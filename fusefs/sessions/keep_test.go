@@ -126,26 +126,23 @@ func TestADraftOfACarriedFileEnds(t *testing.T) {
 	})
 }
 
-// TestRenameReplacesAnUnstoredSession: a session takes the name of one that was renamed to another file right after
-// its first save. No text is lost.
-func TestRenameReplacesAnUnstoredSession(t *testing.T) {
-	for backup, want := range map[string]string{"b.txt": "b|a", "b.md~": "a"} {
+// TestRenameReplacesACarriedSession: a session takes the name of one that was renamed to another file, right after its
+// first save or later. Both texts are there afterwards.
+func TestRenameReplacesACarriedSession(t *testing.T) {
+	for after, want := range map[time.Duration]string{0: "a", time.Hour: "b|a"} {
 		timed(t, func(m *machine) {
 			m.save("a.md", "a")
 			m.at(time.Hour, "a", "a")
 			m.save("b.md", "b")
-			for _, names := range [][2]string{{"b.md", backup}, {"a.md", "b.md"}} {
+			time.Sleep(after)
+			for _, names := range [][2]string{{"b.md", "b.md~"}, {"b.md~", "b.txt"}, {"a.md", "b.md"}, {"b.txt", "c.txt"}} {
 				if err := m.rename(names[0], names[1]); err != nil {
 					m.Fatal(err)
 				}
 			}
-			if got := m.read(backup); got != "b" {
-				m.Errorf("%s has %q", backup, got)
-			}
-			m.shutDown()
-			m.boot()
-			if a, b := m.read("a.md"), m.read("b.md"); a != "-" || b != "a" {
-				m.Errorf("a.md has %q and b.md %q", a, b)
+			m.crash()
+			if a, b, c := m.read("a.md"), m.read("b.md"), m.read("c.txt"); a != "-" || b != "a" || c != "b" {
+				m.Errorf("a.md has %q, b.md %q and c.txt %q", a, b, c)
 			}
 			m.at(0, "b", want)
 		})

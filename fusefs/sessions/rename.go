@@ -155,29 +155,24 @@ func (t *Tree) exchange(a, b string, both bool) error {
 }
 
 // carryAway renames a session's file to a scratch name. In many editors that is the first
-// half of a save. The session stays in the store, but its name is hidden.
+// half of a save. The session stays in the store, but its name is hidden. Unless the new name
+// is an editor's, the file is a draft: another one may get the session's name.
 func (t *Tree) carryAway(ctx context.Context, session, newPath string) error {
-	if !IsScratch(newPath) { // the next file of that name replaces what is not stored yet
-		if err := t.storeText(t.session(session)); err != nil {
-			return err
-		}
-	}
 	s, info, err := t.freezeSession(ctx, session)
 	if err != nil {
 		return err
 	}
-	var displaced *File
+	var f, displaced *File
 	var other *sessionState
 	err = t.state.Try(func(st *state) error {
 		defer st.thaw(s)
-		f := st.shown(session, info)
-		if f == nil {
+		if f = st.shown(session, info); f == nil {
 			return domarkx.ErrNotFound
 		}
 		displaced, other = st.displace(newPath)
 		st.show(s, f)
 		st.hide(s, &pendingRemoval{tip: info.ID, version: f.version, carrier: f})
-		f.dirty = false
+		f.dirty = true
 		st.files[newPath] = f
 		st.changedIn(pathOf(session), true)
 		st.changedIn(newPath, false)
@@ -189,7 +184,7 @@ func (t *Tree) carryAway(ctx context.Context, session, newPath string) error {
 	if err := t.removeCarried(other, displaced); err != nil {
 		return err
 	}
-	return t.keepFiles(displaced)
+	return t.keepFiles(f, displaced)
 }
 
 // freezeSession freezes a session and returns its newest snapshot, without an ID if the
@@ -259,6 +254,7 @@ func (t *Tree) become(s *sessionState, f *File, tip domarkx.Info, c basis.Caller
 			st.show(s, displaced)
 		}
 		if back {
+			f.dirty = false
 			return nil
 		}
 		was, wasName = f.version, f.name

@@ -105,8 +105,8 @@ func (t *Tree) unlinkSession(ctx context.Context, session string) error {
 	})
 }
 
-// storeText creates snapshots of the queued saves of a session before its name shows
-// something else, so that the history has their text. An empty file is not worth that.
+// storeText makes a session of the queued saves of a new one, before it is removed, so
+// that the trash has their text. An empty file is not worth that.
 func (t *Tree) storeText(s *sessionState) error {
 	hasText, failing := false, false
 	t.state.Do(func(*state) { hasText = slices.ContainsFunc(s.queue, func(q *save) bool { return len(q.data) > 0 }) })
@@ -115,7 +115,7 @@ func (t *Tree) storeText(s *sessionState) error {
 	}
 	t.state.Do(func(*state) { failing = s.failing() })
 	if failing {
-		return fmt.Errorf("session %q: %w: its last save is not stored yet", s.name, syscall.EAGAIN)
+		return fmt.Errorf("removing %q: %w: its last save is not stored yet", s.name, syscall.EAGAIN)
 	}
 	return nil
 }
