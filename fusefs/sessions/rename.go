@@ -155,8 +155,9 @@ func (t *Tree) exchange(a, b string, both bool) error {
 }
 
 // carryAway renames a session's file to a scratch name. In many editors that is the first
-// half of a save. The session stays in the store, but its name is hidden. Unless the new name
-// is an editor's, the file is a draft: another one may get the session's name.
+// half of a save. The session stays in the store, but its name is hidden. The file becomes a
+// draft, unless its new name is one that editors use for temporary files: another file may get
+// the session's name.
 func (t *Tree) carryAway(ctx context.Context, session, newPath string) error {
 	s, info, err := t.freezeSession(ctx, session)
 	if err != nil {

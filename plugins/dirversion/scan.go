@@ -53,7 +53,7 @@ func (f *Directory) scan(ctx context.Context, first bool) (*scan, error) {
 		s.top.known = records[0]
 	}
 	var workers errgroup.Group
-	workers.SetLimit(2 * runtime.GOMAXPROCS(0)) // most get one directory at a time, and then wait for the next
+	workers.SetLimit(2 * runtime.GOMAXPROCS(0)) // many end after one small directory; as many as processors would leave some idle
 	s.visit(ctx, &workers, s.top)
 	_ = workers.Wait() // nodes have the errors
 	if err := ctx.Err(); err != nil {
